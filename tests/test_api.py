@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import re
 
 import smtplugins as smt
 from smtplugins.host.host import Host
@@ -22,22 +23,36 @@ NAMES = [
 ]
 METHODS = [
     "align",
+    "convert",
+    "decode",
+    "describe",
+    "estimate_lm",
     "evaluate",
+    "extract_phrases",
+    "extract_rules",
     "formats",
+    "mbr",
+    "mbr_forests",
     "metric",
+    "oracle",
     "read",
     "read_weights",
+    "report",
     "rerank",
     "score",
     "translator",
     "tune",
+    "tune_decoder",
     "tune_policy",
+    "update_weights",
+    "write",
 ]
 STREAM = ["best", "best_by_id", "dedup", "load", "map", "rescore", "write"]
 
 
 def public(made: type) -> list[str]:
-    return sorted(name for name, value in vars(made).items() if not name.startswith("_") and callable(value))
+    names = {name: value for base in made.__mro__ for name, value in vars(base).items()}
+    return sorted(name for name, value in names.items() if not name.startswith("_") and callable(value))
 
 
 def test_names_are_the_documented_ones() -> None:
@@ -60,4 +75,11 @@ def test_everything_public_has_types() -> None:
         signature = inspect.signature(function)
         assert signature.return_annotation is not inspect.Signature.empty, function
         for name, parameter in signature.parameters.items():
+            assert parameter.kind is not inspect.Parameter.VAR_KEYWORD, (function, name)
             assert name == "self" or parameter.annotation is not inspect.Parameter.empty, (function, name)
+
+
+def test_documentation_names_arguments_and_no_options() -> None:
+    for name in METHODS:
+        text = inspect.getdoc(getattr(Host, name)) or ""
+        assert not re.search(r"(^|\s|`)--?[a-z]", text), name

@@ -26,7 +26,8 @@ class Candidates:
     ``origin`` names the format that read them. A writer of that format copies these lines and rewrites only what
     changed: the features from ``original[i]`` on and, if ``rescored``, the total. ``before`` and ``after`` are lines
     around the list that belong to no hypothesis; only that writer uses them. ``first`` is the position of the first
-    hypothesis in the whole file, from 0. Methods return new lists and never modify one in place.
+    hypothesis in the whole file, from 0. Indexing gives text, features and total of a hypothesis. Methods return new
+    lists and never modify one in place.
     """
 
     id: str
@@ -54,6 +55,16 @@ class Candidates:
     def __repr__(self) -> str:
         return f"Candidates(id={self.id!r}, {len(self)} hypotheses, {len(self.names())} features)"
 
+    def __getitem__(self, index: int) -> tuple[str, dict[str, float], float | None]:
+        i = range(len(self))[index]
+        total = self.totals[i] if self.totals is not None else None
+        return self.texts[i], dict(zip(self.layouts[i], self.values[i], strict=True)), total
+
+    def _repr_html_(self) -> str:
+        from smtformats.display import show_candidates
+
+        return show_candidates(self)
+
     def names(self) -> tuple[str, ...]:
         """All feature names, in order of first occurrence."""
         seen: dict[str, None] = {}
@@ -70,9 +81,8 @@ class Candidates:
 
     def rows(self) -> Iterator[tuple[str, dict[str, float], float | None]]:
         """Iterate over text, features and total of each hypothesis."""
-        for i, text in enumerate(self.texts):
-            total = self.totals[i] if self.totals is not None else None
-            yield text, dict(zip(self.layouts[i], self.values[i], strict=True)), total
+        for i in range(len(self)):
+            yield self[i]
 
     @property
     def alignment(self) -> list[tuple[Point, ...]] | None:

@@ -13,6 +13,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any, overload
 
+from smtformats.display import DisplayedColumns, DisplayedLists
+
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import ArrayLike, NDArray
@@ -24,8 +26,8 @@ if TYPE_CHECKING:
     Floats = NDArray[np.floating]
 
 
-@dataclass(frozen=True)
-class Columns:
+@dataclass(frozen=True, repr=False)
+class Columns(DisplayedColumns):
     """Sparse rows of named values: row i holds ``values[offsets[i]:offsets[i+1]]``, named by ``names[ids[...]]``."""
 
     names: tuple[str, ...]
@@ -35,6 +37,9 @@ class Columns:
 
     def __len__(self) -> int:
         return len(self.offsets) - 1
+
+    def __getitem__(self, index: int) -> dict[str, float]:
+        return self.row(range(len(self))[index])
 
     @classmethod
     def dense(cls, names: Sequence[str], values: ArrayLike) -> Columns:
@@ -234,8 +239,8 @@ class _Rows:
         return Columns(tuple(self._names), np.array(self._offsets, dtype=np.int64), ids, np.array(self._values))
 
 
-@dataclass(frozen=True)
-class ListColumns:
+@dataclass(frozen=True, repr=False)
+class ListColumns(DisplayedLists):
     """A file of n-best lists; indexing gives list k, hypotheses ``offsets[k]:offsets[k+1]``, as :class:`Candidates`.
 
     ``texts``, ``features`` and ``totals`` (``None`` unless every list has them) are indexed by hypothesis, and so are

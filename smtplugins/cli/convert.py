@@ -51,7 +51,6 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> None:
     """Run the command."""
     from smtplugins.contracts.errors import UsageError
-    from smtplugins.host.files.conversion import convert, update
 
     host = options.load_host(args)
     if args.out is not None and args.output is not None:
@@ -68,14 +67,13 @@ def run(args: argparse.Namespace) -> None:
             raise UsageError("--ignore needs a configuration converted with --to run-yaml")
         if args.escape is not None or args.unescape is not None:
             raise UsageError("--escape and --unescape cannot be used with --into, which changes only weights")
-        update(host, source, args.into, target, args.from_format, precision=args.precision, note=note)
+        host.update_weights(source, args.into, target, format=args.from_format, precision=args.precision, note=note)
     else:
-        convert(
-            host,
+        host.convert(
             source,
             target,
-            args.from_format,
             args.to_format,
+            from_format=args.from_format,
             unescape=args.unescape,
             escape=args.escape,
             precision=args.precision,

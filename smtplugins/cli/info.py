@@ -26,9 +26,7 @@ def run(args: argparse.Namespace) -> None:
     """Run the command."""
     import json
 
-    from smtplugins.host.files.description import describe
-
-    description = describe(options.load_host(args), args.file, args.from_format)
+    description = options.load_host(args).describe(args.file, args.from_format)
     if args.format == "json":
         options.show(json.dumps(description.record(), indent=1, ensure_ascii=False))
         return

@@ -46,6 +46,13 @@ COMMANDS = {
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run a command; return the exit code."""
+    from smtplugins.host.arguments import named_as_options
+
+    with named_as_options():
+        return _main(argv)
+
+
+def _main(argv: Sequence[str] | None) -> int:
     arguments = list(sys.argv[1:] if argv is None else argv)
     verbose = False
     if argv is None:
@@ -242,7 +249,10 @@ def _plugin_parser(name: str) -> argparse.ArgumentParser | None:
     verbs = parser.add_subparsers(metavar="COMMAND", required=True)
     for command in commands:
         verb = verbs.add_parser(command.name, help=command.summary, description=command.summary)
-        resolve(command.configure)(verb)
+        try:
+            resolve(command.configure)(verb)
+        except (ImportError, AttributeError) as error:
+            raise PluginError(f"command {command.name!r} of plugin {info.described()} is broken: {error}") from error
         verb.set_defaults(command=functools.partial(_run_verb, host, info, command))
     return parser
 

@@ -43,7 +43,7 @@ def run(kind: str, args: argparse.Namespace) -> None:
         raise UsageError(f"expected `smt {kind}` or `smt {kind} show NAME`")
     entries = [host.registry.entry(kind, args.name)] if args.name else list(host.registry.entries(kind))
     describe = _format_row if kind == "formats" else _offer_row
-    rows = [describe(host, entry) for entry in entries]
+    rows = [describe(host, entry, kind) for entry in entries]
     if args.name is None:
         columns = (
             ["name", "kind", "access", "plugin", "summary"] if kind == "formats" else ["name", "plugin", "summary"]
@@ -64,24 +64,30 @@ def run(kind: str, args: argparse.Namespace) -> None:
         options.show(tables.render(choices, columns, args.format))
 
 
-def _offer_row(host: Any, entry: Any) -> dict[str, Any]:
+def _offer_row(host: Any, entry: Any, kind: str) -> dict[str, Any]:
+    from smtplugins.contracts.errors import PluginError
     from smtplugins.contracts.spec import documentation, parameters
 
     offer = entry.record
     unavailable = host.registry.unavailable(offer)
+    make: Any = None
+    try:
+        make = host.registry.factory(kind, offer.name)
+    except PluginError as error:
+        unavailable = unavailable or str(error)
     return {
         "name": offer.name,
         "plugin": entry.plugin.name,
         "summary": offer.summary + (f" (unavailable: {unavailable})" if unavailable else ""),
-        "details": inspect.cleandoc(offer.factory.__doc__ or "").split("\n\n")[0].replace("\n", " "),
+        "details": inspect.cleandoc((make and make.__doc__) or "").split("\n\n")[0].replace("\n", " "),
         "reference": offer.reference,
         "needs": sorted(offer.needs),
         "requires": list(offer.requires),
-        "options": _choices(parameters(offer.factory), documentation(offer.factory)),
+        "options": _choices(parameters(make), documentation(make)) if make is not None else [],
     }
 
 
-def _format_row(host: Any, entry: Any) -> dict[str, Any]:
+def _format_row(host: Any, entry: Any, kind: str) -> dict[str, Any]:
     from smtplugins.host.files.opening import format_options
 
     record = entry.record

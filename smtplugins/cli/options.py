@@ -173,12 +173,8 @@ def open_lists(host: Host, args: argparse.Namespace) -> ListStream:
 
 def write_lists(host: Host, lists: ListStream, args: argparse.Namespace) -> None:
     """Write lists to the output, with a progress bar on a terminal."""
-    from smtplugins.host.files.conversion import write_records
-
-    write_records(
-        host,
-        iter(lists),
-        lists.format,
+    host.write(
+        lists,
         args.output,
         args.to_format,
         precision=args.precision,

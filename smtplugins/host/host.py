@@ -3,34 +3,35 @@
 from __future__ import annotations
 
 import contextlib
-import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 from smtplugins.contracts.errors import UsageError
 from smtplugins.contracts.spec import Spec
-from smtplugins.host.files.lists import ListStream, as_stream, read_lists, read_weights
+from smtplugins.host.arguments import config_of, listed, stream_of, weights_of
+from smtplugins.host.files.lists import ListStream, read_lists, read_weights
 from smtplugins.host.files.opening import Path
 from smtplugins.host.loading.registry import Registry
+from smtplugins.host.methods.estimation import Estimation
+from smtplugins.host.methods.judging import Judging
+from smtplugins.host.methods.learning import Learning
 
 if TYPE_CHECKING:
     from smtformats import Candidates, Format
-    from smtformats.alignment.links import Alignment
-    from smtplugins.contracts.metrics import Metric
+    from smtplugins.contracts.data import Sentence
     from smtplugins.contracts.runners import Runner
+    from smtplugins.host.arguments import Overrides
     from smtplugins.host.config.run_yaml import RunConfig
+    from smtplugins.host.decode.statistics import DecodingStatistics
     from smtplugins.host.decode.translator import Translator
-    from smtplugins.host.estimate.align import Text
-    from smtplugins.host.judge.evaluation import Evaluation, System
-    from smtplugins.host.judge.postprocess import Post
-    from smtplugins.host.learn.reranking import Reranked
-    from smtplugins.host.learn.tuning import Tuned
+    from smtplugins.host.files.description import Description
     from smtplugins.host.loading.manager import _Loader
 
 AnySpec = str | Mapping[str, Any] | Spec
+Note = Callable[[str], None]
 
 
-class Host:
+class Host(Judging, Learning, Estimation):
     """Loaded plugins (``plugins``), their offers (``registry``), and a method for each job."""
 
     def __init__(self, loaded: _Loader) -> None:
@@ -42,6 +43,12 @@ class Host:
 
     def __repr__(self) -> str:
         return f"<smtplugins host, plugins: {', '.join(plugin.name for plugin in self.plugins)}>"
+
+    def _repr_html_(self) -> str:
+        from smtformats.display import html_table
+
+        rows = [(plugin.name, plugin.version, plugin.status) for plugin in self.plugins]
+        return html_table(("plugin", "version", "status"), rows)
 
     def formats(self) -> list[Format]:
         """All formats, built-in and from plugins."""
@@ -56,7 +63,11 @@ class Host:
         format: str | None = None,
         allow_partial: bool = False,
     ) -> ListStream:
-        """Open n-best lists in any known format."""
+        """Open n-best lists in any known format.
+
+        ``source`` (a line per sentence, or with ids) and ``annotations`` (files by name) are joined by id;
+        ``allow_partial`` accepts ids that some files lack. ``format``: ``NAME[,key=value...]`` (default: detected).
+        """
         return read_lists(
             path,
             source=source,
@@ -73,16 +84,21 @@ class Host:
     def score(
         self,
         lists: ListStream | Iterable[Candidates] | Path,
-        features: Sequence[AnySpec | Callable[..., Any]],
+        features: AnySpec | Callable[..., Any] | Sequence[AnySpec | Callable[..., Any]],
         *,
         jobs: int = 1,
         runner: AnySpec | None = None,
     ) -> ListStream:
-        """Append the features' columns to the lists."""
+        """Append the features' columns to the lists.
+
+        A feature is a name with options (``lm,path=en.arpa``), or a function of any of ``hyp``, ``source``,
+        ``alignment`` and ``segmentation``, whose column has its name. ``jobs``: processes, same scores for any number;
+        ``runner`` spreads the work in its place.
+        """
         from smtplugins.host.features.scoring import activate, score_lists
 
-        stream = as_stream(lists)
-        active = activate(self.registry, features)
+        stream = stream_of(self, lists)
+        active = activate(self.registry, listed(features))
 
         def start() -> Iterator[Candidates]:
             spread: Runner = self.registry.make("runners", runner or default_runner(jobs))
@@ -90,180 +106,162 @@ class Host:
 
         return ListStream(start, stream.name, stream.format)
 
+    def write(
+        self,
+        lists: ListStream | Iterable[Candidates] | Path,
+        path: Path,
+        format: str | None = None,
+        *,
+        precision: int | None = None,
+        note: Note = lambda text: None,
+        quiet: bool = True,
+    ) -> int:
+        """Write lists in any known format (default: their own); return their number.
+
+        ``precision``: significant digits of new numbers (default: the fewest that read back equal). ``note`` is told
+        what the format cannot store; ``quiet=False`` shows a progress bar on a terminal.
+        """
+        from smtplugins.host.files.conversion import write_records
+
+        stream = stream_of(self, lists)
+        return write_records(
+            self, iter(stream), stream.format, path, format, precision=precision, note=note, quiet=quiet
+        )
+
+    def convert(
+        self,
+        source: Path,
+        target: Path,
+        to_format: str | None = None,
+        *,
+        from_format: str | None = None,
+        unescape: str | None = None,
+        escape: str | None = None,
+        precision: int | None = None,
+        ignore: str | Iterable[str] = (),
+        note: Note = lambda text: None,
+        quiet: bool = True,
+    ) -> int:
+        """Convert a file to another format of its kind (default: its own); return the number of records.
+
+        Any configuration converts to ``run-yaml``, which a target that ends in .yaml implies; ``ignore`` names
+        unsupported settings to leave out. ``unescape`` and ``escape`` name the escaping of special characters in words
+        to undo and to apply. ``precision`` and ``note`` are those of :meth:`write`.
+        """
+        from smtplugins.host.files.conversion import convert
+
+        return convert(
+            self,
+            source,
+            target,
+            from_format,
+            to_format,
+            unescape=unescape,
+            escape=escape,
+            precision=precision,
+            ignore=listed(ignore),
+            note=note,
+            quiet=quiet,
+        )
+
+    def update_weights(
+        self,
+        weights: Mapping[str, float] | Path,
+        into: Path,
+        target: Path,
+        *,
+        format: str | None = None,
+        precision: int | None = None,
+        note: Note = lambda text: None,
+    ) -> None:
+        """Copy the file ``into`` (moses.ini or weights) to ``target`` with these weights in its weight lines.
+
+        All other bytes stay. ``format`` is that of the weights, if they are a path; ``note`` is told which weights the
+        file has no line for.
+        """
+        from smtplugins.host.files.conversion import update
+
+        update(self, weights, into, target, format, precision=precision, note=note)
+
+    def describe(self, path: Path, format: str | None = None) -> Description:
+        """Describe a file: its format, counts, ranges of features, problems with their lines."""
+        from smtplugins.host.files.description import describe
+
+        return describe(self, path, format)
+
     def translator(
         self,
         config: Path | RunConfig,
-        overrides: Iterable[str] = (),
+        overrides: Overrides = (),
         *,
-        weights: Mapping[str, float] | None = None,
+        weights: Mapping[str, float] | Path | None = None,
         cache: str | None = None,
-        ignore: Iterable[str] = (),
+        ignore: str | Iterable[str] = (),
     ) -> Translator:
         """Make a decoder with its model from a run.yaml, cdec.ini, moses.ini or joshua.config.
 
-        ``overrides`` are written as on the command line, ``decoder.pop_limit=200``; ``weights`` replace the
-        configuration's; ``ignore`` names unsupported toolkit settings to ignore, although they change translations.
+        ``overrides``: ``{"decoder.pop_limit": 200}``, or as on the command line, ``decoder.pop_limit=200``. ``weights``
+        replace the configuration's. ``cache``: folder of loaded grammars, or ``off``. ``ignore`` names unsupported
+        toolkit settings to ignore, although they change translations.
         ``host.translator("run.yaml").decode(sentences)`` translates; sentences are texts, words or records.
         """
-        from smtplugins.host.config.run_yaml import RunConfig, load_config
         from smtplugins.host.decode.translator import make_translator
 
-        record = config if isinstance(config, RunConfig) else load_config(config, overrides, ignore=ignore)
-        return make_translator(self, record, weights, cache)
+        return make_translator(self, config_of(config, overrides, ignore), weights_of(self, weights), cache)
 
-    def metric(self, spec: AnySpec) -> Metric:
-        """Make a metric by name."""
-        metric: Metric = self.registry.make("metrics", spec)
-        return metric
-
-    def evaluate(
-        self,
-        refs: Sequence[System],
-        systems: Mapping[str, System],
-        metrics: Sequence[AnySpec] = ("bleu",),
-        *,
-        sources: System | None = None,
-        tests: Sequence[str] = (),
-        samples: int = 0,
-        confidence: float | None = None,
-        bootstrap: int = 0,
-        seed: int = 12345,
-        tuned_on: Sequence[Path] = (),
-        post: str | Post | None = None,
-        allow_partial: bool = False,
-    ) -> Evaluation:
-        """Score systems (the first is the baseline) against references.
-
-        ``tests``: any of ``bootstrap``, ``ar``, ``sign`` and ``wilcoxon``. ``samples``: by default 1000 for the
-        bootstrap and 10000 for approximate randomisation; ``bootstrap=N`` is short for that test with N samples.
-        ``confidence``: the level of intervals. ``tuned_on``: runs or files that weights were learnt from, to mark
-        in-sample scores. ``post``: postprocessing of hypotheses, such as ``detok:en``.
-        """
-        from smtplugins.host.judge.evaluation import evaluate
-        from smtplugins.host.judge.postprocess import make_post
-        from smtplugins.host.judge.significance import SignificancePlan
-
-        return evaluate(
-            systems,
-            refs,
-            [self.metric(metric) for metric in metrics],
-            sources=sources,
-            plan=SignificancePlan.of(tests, samples=samples, level=confidence, bootstrap=bootstrap, seed=seed),
-            tuned_on=tuned_on,
-            post=make_post(post) if isinstance(post, str) else post,
-            allow_partial=allow_partial,
-            formats=self.formats(),
-        )
-
-    def tune(
-        self,
-        lists: ListStream | Iterable[Candidates] | Path | Sequence[Path] = (),
-        refs: Sequence[System] = (),
-        *,
-        learner: AnySpec = "mert",
-        metric: AnySpec = "bleu",
-        seed: int = 1,
-        runs: int | None = None,
-        start: Mapping[str, float] | Path | None = None,
-        keep: Sequence[str] = (),
-        folds: int = 0,
-        jobs: int | None = None,
-        **options: Any,
-    ) -> Tuned:
-        """Learn weights from lists (several paths are merged); the result is a mapping that also holds the runs.
-
-        ``start``: start weights, by default estimated from the lists' totals. ``keep``: features whose weights stay
-        fixed. Further options are those of ``Inputs`` in ``host/learn/tuning_inputs.py``, ``post``, ``combine``,
-        ``folder`` (where steps are saved) and ``note``.
-        """
-        from smtplugins.host.learn.training_data import metric_of
-        from smtplugins.host.learn.tuning import plan_of
-        from smtplugins.host.learn.tuning_inputs import Inputs, tune_inputs
-
-        judge = metric_of(self, metric, options.pop("post", None))
-        note = options.pop("note", lambda text: None)
-        kept = {name: options.pop(name) for name in ("folder", "combine") if name in options}
-        plan = plan_of(self, learner, keep, runs, seed=seed, jobs=jobs, **kept)
-        return tune_inputs(self, Inputs(lists, refs, judge, **options), plan, start, folds, note)
-
-    def tune_policy(
+    def decode(
         self,
         config: Path | RunConfig,
-        overrides: Iterable[str] = (),
+        output: Path,
+        sentences: Path | Iterable[Sentence | str | Sequence[str]] | None = None,
+        overrides: Overrides = (),
         *,
-        folder: Path | None = None,
-        learner: AnySpec | None = None,
-        start: Mapping[str, float] | Path | None = None,
-        keep: Sequence[str] = (),
-        runs: int | None = None,
-        combine: Literal["average", "best"] = "average",
+        weights: Mapping[str, float] | Path | None = None,
+        format: str | None = None,
+        nbest: int | None = None,
+        unique: bool = False,
+        fields: str | Sequence[str] = (),
+        to_format: str | None = None,
+        precision: int | None = None,
+        forests: Path | None = None,
+        forests_format: str | None = None,
+        built: Path | None = None,
+        stats: Path | None = None,
+        trace: Note | None = None,
         jobs: int | None = None,
-        **options: Any,
-    ) -> Tuned:
-        """Learn weights for a configuration's decoder from its own decisions, with a learner of search tasks.
+        cache: str | None = None,
+        ignore: str | Iterable[str] = (),
+        note: Note = lambda text: None,
+        quiet: bool = True,
+    ) -> DecodingStatistics:
+        """Translate into files with the system of a run.yaml, cdec.ini, moses.ini or joshua.config.
 
-        ``folder`` (or output.dir) holds the run. Source, references, metric and seed are the configuration's; so are
-        learner, start weights and runner unless ``learner``, ``start`` and ``jobs`` are given. Further options are
-        those of ``host/learn/policies.py``.
+        ``output`` gets translations, or with ``nbest`` (default: output.nbest of the configuration, if over 1) lists of
+        that length in ``to_format`` (default: the toolkit's), with additional ``fields`` (segmentation, alignment,
+        input), each text once if ``unique``. ``sentences``: a path, in ``format``, or the sentences (default: the
+        configuration's source). ``forests``: a folder for the forest of each sentence; ``built``: a file for the
+        building steps of trees; ``stats``: a file for times and counts as JSON; ``trace`` is called with the lines of
+        the best derivations. ``jobs``: processes, same output for any number (default: the configuration's runner).
+        Other arguments are those of :meth:`translator` and :meth:`write`.
         """
-        import pathlib
+        from smtplugins.host.decode.decoded_files import Outputs, decode_files
 
-        from smtplugins.host.config.run_yaml import RunConfig, load_config
-        from smtplugins.host.learn.policies import tune_policy
-        from smtplugins.host.learn.tuning import plan_of
-
-        record = config if isinstance(config, RunConfig) else load_config(config, overrides)
-        place = record.output.dir if folder is None else folder
-        chosen = record.learner if learner is None else learner
-        if place is None or chosen is None:
-            what = "a folder for the run (or output.dir)" if place is None else "a learner"
-            raise UsageError(f"tune_policy: name {what}")
-        plan = plan_of(self, chosen, keep, runs, seed=record.seed, combine=combine, jobs=jobs)
-        begin = self.read_weights(start) if isinstance(start, (str, os.PathLike)) else start
-        return tune_policy(self, record, plan, pathlib.Path(place), start=begin, **options)
-
-    def align(
-        self,
-        source: Text | None = None,
-        target: Text | None = None,
-        *,
-        forward: Path | None = None,
-        backward: Path | None = None,
-        model: AnySpec | None = None,
-        heuristic: str = "grow-diag-final-and",
-        **options: Any,
-    ) -> Iterator[Alignment]:
-        """Align the words of a text (files or sequences of sentences) by a model trained on it in both directions.
-
-        Alternatively, ``forward`` and ``backward`` are files with alignments of both directions to symmetrise; then the
-        text is optional. Further options are those of ``align`` in ``host/estimate/align.py``: ``iterations``,
-        ``seed``, ``jobs``, ``format``, ``keep_forward``, ``keep_backward``, ``note`` and ``quiet``.
-        """
-        from smtplugins.host.estimate.align import align
-
-        return align(
-            self, source, target, forward=forward, backward=backward, model=model, heuristic=heuristic, **options
+        outputs = Outputs(
+            output, nbest, unique, tuple(listed(fields)), to_format, precision, forests, forests_format, built, stats
         )
-
-    def rerank(
-        self,
-        dev: ListStream | Iterable[Candidates] | Path,
-        dev_refs: Sequence[System],
-        test: ListStream | Iterable[Candidates] | Path,
-        test_refs: Sequence[System] = (),
-        *,
-        features: Sequence[AnySpec | Callable[..., Any]] = (),
-        metric: AnySpec = "bleu",
-        **options: Any,
-    ) -> Reranked:
-        """Learn weights on one set of lists, sort another by them, and evaluate both.
-
-        Other options are those of :meth:`tune`, and ``missing``, the weight of features without a weight.
-        """
-        from smtplugins.host.learn.reranking import rerank
-
-        first, second = as_stream(dev), as_stream(test)
-        return rerank(self, first, dev_refs, second, test_refs, features=features, metric=metric, **options)
+        return decode_files(
+            self,
+            config_of(config, overrides, ignore),
+            sentences,
+            outputs,
+            weights=weights_of(self, weights),
+            format=format,
+            jobs=jobs,
+            cache=cache,
+            trace=trace,
+            note=note,
+            quiet=quiet,
+        )
 
 
 def default_runner(jobs: int | None, configured: Spec | None = None) -> Spec:

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from smtplugins.contracts.errors import UsageError
+from smtplugins.host.arguments import argument
 
 if TYPE_CHECKING:
     from smtplugins.contracts.learners import LearnerState, LearnerStep
@@ -105,7 +106,9 @@ class RunDirectory:
         existing = path / MANIFEST
         if existing.exists():
             if not resume:
-                raise UsageError(f"{path}: already contains a run; resume it (--resume) or name another folder")
+                raise UsageError(
+                    f"{path}: already contains a run; resume it ({argument('resume=True')}) or name another folder"
+                )
             old = json.loads(existing.read_text(encoding="utf-8"))
             for key in ("options", "inputs", "seed"):
                 if old.get(key) != json.loads(json.dumps(record.get(key), default=str)):

@@ -137,7 +137,7 @@ def cdlm_training(shared: Path, sentences: int = 1000) -> dict[str, Any]:
     if not (shared / "gold/cdec/grammars").exists() or not (shared / "data/multi30k").exists():
         return {}
     import smtplugins as smt
-    from smtplugins.plugins.cdlm.sets.confusing import Setting, keep_sets, read_text
+    from smtplugins.plugins.cdlm.sets.confusing import ConfusionSetting, keep_sets, read_text
 
     host = smt.load_plugins()
     with tempfile.TemporaryDirectory() as name:
@@ -146,7 +146,9 @@ def cdlm_training(shared: Path, sentences: int = 1000) -> dict[str, Any]:
         text = read_text(host, folder / "text")
         found: dict[str, Any] = {}
         for label, options in SETTINGS.items():
-            setting = Setting(folder / "grammar", folder / "lm.arpa", folder / "classes", unknown="copy", **options)
+            setting = ConfusionSetting(
+                folder / "grammar", folder / "lm.arpa", folder / "classes", unknown="copy", **options
+            )
             begun = time.process_time()
             told = keep_sets(host, setting, text, folder / label, cache=name)
             seconds = time.process_time() - begun

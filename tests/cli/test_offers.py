@@ -115,3 +115,28 @@ def test_unavailable_offer_says_what_it_needs(smt: Smt) -> None:
 def test_wrong_calls(smt: Smt, arguments: tuple[str, ...], message: str) -> None:
     result = smt("features", *arguments)
     assert (result.code, result.out, result.err) == (2, "", f"smt: {message}\n")
+
+
+BROKEN = """
+from smtplugins import Command, Offer, hookimpl
+
+@hookimpl
+def smt_features():
+    yield Offer(name="lazy", make="no_such_module:Lazy", summary="never imported")
+
+@hookimpl
+def smt_commands():
+    yield Command(name="run", summary="x", configure="no_such_module:configure", run="no_such_module:run")
+"""
+
+
+def test_an_offer_that_cannot_be_imported_is_unavailable(smt: Smt) -> None:
+    Path("broken.py").write_text(BROKEN)
+    rows = {row["name"]: row for row in json.loads(smt("features", "--plugin", "broken.py", "-f", "json").ok())}
+    assert "(unavailable: feature 'lazy' of plugin 'broken'" in rows["lazy"]["summary"]
+    assert "No module named 'no_such_module'" in rows["lazy"]["summary"]
+    assert rows["lazy"]["options"] == []
+    Path("x").write_text("0 ||| a house ||| f= 1 ||| 1\n")
+    result = smt("score", "--plugin", "broken.py", "--feature", "lazy", "-i", "x")
+    assert (result.code, result.err.count("\n")) == (2, 1)
+    assert "No module named 'no_such_module'" in result.err

@@ -23,6 +23,7 @@ PACKAGES = (smtplugins, smtformats, smtplugins.testing)
 SOURCES = Path(__file__).resolve().parents[2]
 PUBLIC = ("smtplugins.contracts", "smtplugins.testing", "smtplugins.include")
 READS_PLUGINS = ("decode", "features", "learn", "judge")
+METHODS = "smtplugins.host.methods."
 TYPE_ONLY = object()
 OWN = {"fault", "names", "pass_through", "smt_offers", "source", "tolist", "worker"}
 """What the host looks for on objects that are not a plugin's: records, options, arrays, threads, native scorers."""
@@ -71,7 +72,8 @@ def lines_of(name: str, value: Any) -> Iterator[str]:
         for field, kind in sorted(vars(value).get("__annotations__", {}).items()):
             if protocol and not field.startswith("_"):
                 yield f"    {field}: {kind}"
-        for member, own in sorted(vars(value).items()):
+        methods = {k: v for base in value.__mro__ if base.__module__.startswith(METHODS) for k, v in vars(base).items()}
+        for member, own in sorted({**methods, **vars(value)}.items()):
             if member.startswith("_"):
                 continue
             function = inspect.unwrap(getattr(own, "__func__", own))

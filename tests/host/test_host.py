@@ -9,7 +9,8 @@ from types import ModuleType
 import pytest
 
 import smtplugins as smt
-from smtplugins.contracts.errors import UsageError
+from smtformats import FormatError
+from smtplugins.contracts.errors import SmtError, UsageError
 from smtplugins.contracts.spec import Spec
 from smtplugins.host.host import Host, default_runner
 
@@ -132,3 +133,105 @@ def test_formats_of_plugins_are_known(plugin: Callable[[str, str], ModuleType], 
 def test_host_shows_its_plugins(host: Host) -> None:
     assert repr(host).startswith("<smtplugins host, plugins: ")
     assert "standard" in repr(host)
+
+
+def test_a_function_is_a_feature(host: Host, nbest: Path) -> None:
+    def shouted(hyp: str) -> float:
+        """Number of exclamation marks."""
+        return float(hyp.count("o"))
+
+    def same(source: str, hyp: str, *, factor: float = 2.0) -> float:
+        return factor * (source == hyp)
+
+    (scored,) = host.score(nbest, shouted)
+    assert scored.names() == ("LM0", "shouted")
+    assert [row[-1] for row in scored.values] == [1.0, 1.0]
+    (scored,) = host.score(smt.candidates(["a", "b"], source="b"), [same, "length"])
+    assert [features for _, features, _ in scored.rows()] == [
+        {"same": 0.0, "length": 1.0},
+        {"same": 2.0, "length": 1.0},
+    ]
+    with pytest.raises(UsageError, match=r"features: expected names, functions with a name, .*found <lambda>"):
+        host.score(nbest, lambda hyp: 0.0)
+    with pytest.raises(UsageError, match="feature 'wrong': expected parameters among hyp, source"):
+        host.score(nbest, wrong)
+    with pytest.raises(UsageError, match="classes marked by @feature, found Path"):
+        host.score(nbest, Path)
+    with pytest.raises(UsageError, match=r"feature 'same' needs the source: add it with source=FILE"):
+        host.score(nbest, same).load()
+
+
+def wrong(text: str) -> float:
+    return 0.0
+
+
+def test_one_feature_needs_no_list(host: Host, nbest: Path) -> None:
+    for one in ("length", {"name": "length"}, Spec("length")):
+        assert [nbest.names() for nbest in host.score(nbest, one)] == [("LM0", "length")]
+
+
+def test_lists_are_written_in_formats_of_plugins(plugin: Callable[[str, str], ModuleType], tmp_path: Path) -> None:
+    host = smt.load_plugins([plugin("bars", BARS)])
+    listed = smt.candidates(["a", "b"], scores=[-1.0, -2.0])
+    assert host.write([listed], tmp_path / "out", "bars") == 1
+    assert (tmp_path / "out").read_text() == "#bars 0\na|-1\nb|-2\n"
+    assert host.read(tmp_path / "out").best() == host.mbr(tmp_path / "out", "chrf", scale=9.0).best() == ["a"]
+    assert host.describe(tmp_path / "out").facts["format"].startswith("bars")
+
+
+BARS = """
+from smtformats import Candidates, Format
+from smtplugins import hookimpl
+
+def parse(lines):
+    items = [line.rstrip("\\n").split("|") for line in lines][1:]
+    yield Candidates("0", [t for t, _ in items], [("s",)] * len(items), [[float(s)] for _, s in items],
+                     [float(s) for _, s in items])
+
+def write(lists, out, number):
+    for nbest in lists:
+        out.write(f"#bars {nbest.id}\\n" + "".join(f"{t}|{number(s)}\\n" for t, s in zip(nbest.texts, nbest.totals)))
+    return 1
+
+@hookimpl
+def smt_formats():
+    yield Format(name="bars-nbest", kind="nbest", summary="x", matches=lambda head: head.startswith(b"#bars"),
+                 parse=parse, write=write)
+"""
+
+
+def test_formats_of_installed_plugins_are_known_everywhere(install: Callable[..., Path], tmp_path: Path) -> None:
+    install("bars", BARS)
+    (tmp_path / "x").write_text("#bars 0\na|-1\nb|-2\n")
+    for options in ({}, {"format": "bars"}, {"format": "bars-nbest"}):
+        assert smt.read(tmp_path / "x", **options).best() == ["a"]
+        assert smt.load(tmp_path / "x", **options).texts[:] == ["a", "b"]
+    smt.read(tmp_path / "x").write(tmp_path / "y", "bars")
+    assert (tmp_path / "y").read_bytes() == (tmp_path / "x").read_bytes()
+    with pytest.raises(UsageError, match="unknown format 'bar'; known: bars-nbest, "):
+        smt.read(tmp_path / "x", format="bar")
+    (tmp_path / "z").write_text("?\n")
+    with pytest.raises(FormatError, match="the shape of"):
+        smt.read(tmp_path / "z", format=None)
+
+
+def test_plugins_are_not_loaded_for_our_formats(monkeypatch: pytest.MonkeyPatch, nbest: Path) -> None:
+    monkeypatch.setattr("smtplugins.host.files.opening.installed_formats", lambda: pytest.fail("loaded plugins"))
+    assert smt.read(nbest).best() == smt.read(nbest, format="moses").best() == ["a house"]
+
+
+def test_weights_are_put_into_a_file(host: Host, tmp_path: Path) -> None:
+    (tmp_path / "old").write_text("# note\n[weight]\na= 1\nb= 2\n")
+    notes: list[str] = []
+    host.update_weights({"a": 3.0, "c": 1.0}, tmp_path / "old", tmp_path / "new", note=notes.append)
+    assert (tmp_path / "new").read_text() == "# note\n[weight]\na= 3\nb= 2\n"
+    assert len(notes) == 1 and notes[0].endswith("has no line for c: left out")
+    assert host.convert(tmp_path / "new", tmp_path / "pipes", "pipe") == 1
+    with pytest.raises(SmtError, match="old: expected lines for these weights, found none"):
+        host.update_weights({"x": 1.0}, tmp_path / "old", tmp_path / "none")
+    with pytest.raises(UsageError, match="ignore needs a configuration converted with to_format='run-yaml'"):
+        host.convert(tmp_path / "new", tmp_path / "pipes", "pipe", ignore="x")
+
+
+def test_a_host_is_shown_as_a_table(host: Host) -> None:
+    assert "<th>plugin</th>" in host._repr_html_() and "standard" in host._repr_html_()

@@ -84,7 +84,7 @@ class TestRunDirectory:
     def test_goes_on_only_when_asked_and_only_with_the_same_run(self, tmp_path: Path) -> None:
         same = record(tmp_path / "in")
         RunDirectory.create(tmp_path / "run", same)
-        with pytest.raises(UsageError, match=r"already contains a run; resume it \(--resume\) or name another folder"):
+        with pytest.raises(UsageError, match=r"already contains a run; resume it \(resume=True\) or name another"):
             RunDirectory.create(tmp_path / "run", same)
         assert RunDirectory.create(tmp_path / "run", same, resume=True).path == tmp_path / "run"
         for changed, what in (

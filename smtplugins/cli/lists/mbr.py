@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from smtplugins.cli import options
 
 if TYPE_CHECKING:
-    from smtformats import Candidates
+    from smtplugins.host.files.lists import ListStream
+    from smtplugins.host.host import Host
 
 
 def summary(name: str) -> str:
@@ -68,11 +68,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> None:
     """Run the command."""
     from smtplugins.contracts.errors import UsageError
-    from smtplugins.host.files.lists import ListStream, write_best
-    from smtplugins.host.host import default_runner
-    from smtplugins.host.judge.consensus import Consensus, choices
-    from smtplugins.host.judge.forest_consensus import Forests, linear_choices, sample_lists
-    from smtplugins.host.judge.postprocess import make_post
+    from smtplugins.host.files.lists import write_best
 
     if args.samples is None and args.weights is not None:
         raise UsageError("--weights needs forests (--samples N); use `smt rescore` for lists")
@@ -82,26 +78,7 @@ def run(args: argparse.Namespace) -> None:
         raise UsageError("--to needs --lists; without it, text is written")
     manifest = options.Manifest(args, [args.input, args.source, args.weights])
     host = options.load_host(args)
-    metric = host.metric(args.metric)
-    how = Consensus(metric, args.scale if args.samples is None else 1.0, args.top)
-    forests = None
-    if args.samples is not None:
-        weights = host.read_weights(args.weights) if args.weights is not None else None
-        forests = Forests(args.input, args.samples, args.scale, weights, args.seed, args.from_format, host.formats())
-        lists = sample_lists(forests, source=args.source, allow_partial=args.allow_partial)
-    else:
-        lists = options.open_lists(host, args)
-    post, runner = make_post(args.post), host.registry.make("runners", default_runner(args.jobs))
-
-    def chosen() -> Iterator[Candidates]:
-        if args.linear:
-            assert forests is not None
-            yield from linear_choices(forests, metric)
-            return
-        for choice in choices(lists, how, post=post, runner=runner):
-            yield choice.resort() if args.lists else choice.candidates.select([choice.best])
-
-    stream = ListStream(chosen, lists.name, lists.format)
+    stream = _choose(host, args)
     if args.lists:
         options.write_lists(host, stream, args)
     else:
@@ -109,3 +86,33 @@ def run(args: argparse.Namespace) -> None:
         if skipped and not args.fill and not args.quiet:
             options.note(f"{skipped} ids have no list, so line numbers are not ids; --fill writes empty lines for them")
     manifest.write(host, seed=args.seed)
+
+
+def _choose(host: Host, args: argparse.Namespace) -> ListStream:
+    if args.samples is None:
+        lists = options.open_lists(host, args)
+        return host.mbr(
+            lists,
+            args.metric,
+            scale=args.scale,
+            top=args.top,
+            post=args.post,
+            jobs=args.jobs,
+            whole=args.lists,
+        )
+    return host.mbr_forests(
+        args.input,
+        args.samples,
+        args.metric,
+        linear=args.linear,
+        scale=args.scale,
+        top=args.top,
+        weights=args.weights,
+        seed=args.seed,
+        format=args.from_format,
+        source=args.source,
+        post=args.post,
+        allow_partial=args.allow_partial,
+        jobs=args.jobs,
+        whole=args.lists,
+    )

@@ -40,26 +40,18 @@ def run(args: argparse.Namespace) -> None:
     """Run the command."""
     from dataclasses import asdict
 
-    from smtplugins.host.files.lists import ListStream, candidates, write_best
-    from smtplugins.host.judge.oracles import oracles
-    from smtplugins.host.judge.postprocess import make_post
-
     manifest = options.Manifest(args, [args.input, *args.ref, args.source])
     host = options.load_host(args)
-    metrics = [host.metric(metric) for metric in args.metric or ["bleu"]]
-    lists = host.read(args.input, format=args.from_format)
-    result = oracles(
-        lists,
+    result = host.oracle(
+        host.read(args.input, format=args.from_format),
         args.ref,
-        metrics,
+        args.metric or ["bleu"],
         sources=args.source,
-        post=make_post(args.post),
+        post=args.post,
         allow_partial=args.allow_partial,
-        formats=host.formats(),
     )
     if args.output is not None:
-        best = ListStream(lambda: (candidates([text], id=key) for key, text in result.texts), lists.name)
-        write_best(best, args.output, fill=None)
+        result.write(args.output)
     rows = [asdict(row) for row in result.rows]
     if args.format != "json":
         rows = [{**row, "score": f"{row['score']:.2f}", "gain": f"{row['gain']:.2f}"} for row in rows]

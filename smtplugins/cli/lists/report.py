@@ -62,15 +62,13 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> None:
     """Run the command."""
-    from smtplugins.host.files.opening import find_format, write_all
-    from smtplugins.host.judge import reporting
-
     manifest = options.Manifest(args, [args.input, args.weights, args.source, args.baseline, args.built, *args.ref])
     host = options.load_host(args)
-    record = find_format(args.to_format, "report", host.formats())
-    inputs = reporting.ReportInputs(
+    report = host.report(
+        args.runs,
+        args.output,
         lists=args.input,
-        references=tuple(args.ref),
+        refs=args.ref,
         weights=args.weights,
         missing=args.missing_weight,
         source=args.source,
@@ -79,8 +77,8 @@ def run(args: argparse.Namespace) -> None:
         format=args.from_format,
         allow_partial=args.allow_partial,
         built=args.built,
+        title=args.title,
+        to_format=args.to_format,
+        note=(lambda text: None) if args.quiet else options.note,
     )
-    note = (lambda text: None) if args.quiet else options.note
-    report = reporting.make_report(host, args.runs, inputs, title=args.title, note=note)
-    write_all(record, [report], args.output)
     manifest.write(host, signatures=[] if report.judged is None else [report.judged.signature])

@@ -4,10 +4,15 @@ from __future__ import annotations
 
 import argparse
 import os
+from typing import TYPE_CHECKING
 
 from smtplugins.cli import options
 from smtplugins.cli.systems.tune import add_learning
 from smtplugins.host import printing as tables
+
+if TYPE_CHECKING:
+    from smtplugins.host.host import Host
+    from smtplugins.host.learn.reranking import Reranked
 
 
 def summary(name: str) -> str:
@@ -56,8 +61,6 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> None:
     """Run the command."""
-    from pathlib import Path
-
     from smtplugins.contracts.spec import Spec
     from smtplugins.host import runs
 
@@ -69,12 +72,27 @@ def run(args: argparse.Namespace) -> None:
         runs.input_hashes([path for path in some if path]) for some in (learnt, [args.test, *args.test_ref])
     )
     host = options.load_host(args)
-    seed = 1 if args.seed is None else args.seed
+    result = _rerank(host, args)
+    _show(args, result)
+    # The inputs are the tuning data, by which `smt evaluate` recognises in-sample scores.
+    record = runs.manifest(
+        command=runs.argv(),
+        options={"learner": args.learner, "metric": args.metric, "features": args.feature, "applied_to": judged},
+        inputs=inputs,
+        plugins=host.plugins,
+        seed=1 if args.seed is None else args.seed,
+        signatures=[str(row["signature"]) for row in result.rows()],
+    )
+    record["tuned_on"] = sorted(inputs)
+    runs.write_manifest(os.path.join(args.output, runs.MANIFEST), record)
+
+
+def _rerank(host: Host, args: argparse.Namespace) -> Reranked:
     dev, test = (
         host.read(path, source=source, format=args.from_format, allow_partial=args.allow_partial)
         for path, source in ((args.dev, args.dev_source), (args.test, args.test_source))
     )
-    result = host.rerank(
+    return host.rerank(
         dev,
         args.dev_ref,
         test,
@@ -84,10 +102,10 @@ def run(args: argparse.Namespace) -> None:
         missing=args.missing_weight,
         post=args.post,
         samples=args.bootstrap,
-        output=Path(args.output),
+        output=args.output,
         to_format=args.to_format,
         learner=args.learner,
-        seed=seed,
+        seed=1 if args.seed is None else args.seed,
         runs=args.runs,
         start=args.weights,
         keep=args.keep,
@@ -96,6 +114,10 @@ def run(args: argparse.Namespace) -> None:
         allow_partial=args.allow_partial,
         note=(lambda text: None) if args.quiet else options.note,
     )
+
+
+def _show(args: argparse.Namespace, result: Reranked) -> None:
+    """Print the scores and the warnings."""
     rows = result.rows()
     columns = ["set", "system", "metric", "score", "low", "high", "p", "signature"]
     if not args.test_ref or not args.bootstrap:
@@ -108,14 +130,3 @@ def run(args: argparse.Namespace) -> None:
             options.show(f"\n{warning}")
         elif not args.quiet:
             options.note(warning)
-    # The inputs are the tuning data, by which `smt evaluate` recognises in-sample scores.
-    record = runs.manifest(
-        command=runs.argv(),
-        options={"learner": args.learner, "metric": args.metric, "features": args.feature, "applied_to": judged},
-        inputs=inputs,
-        plugins=host.plugins,
-        seed=seed,
-        signatures=[str(row["signature"]) for row in result.rows()],
-    )
-    record["tuned_on"] = sorted(inputs)
-    runs.write_manifest(os.path.join(args.output, runs.MANIFEST), record)

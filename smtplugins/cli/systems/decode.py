@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import errno
-import json
-import os
 import sys
 
 from smtplugins.cli import options
@@ -64,6 +61,15 @@ def configure(parser: argparse.ArgumentParser) -> None:
         metavar="N",
         help="processes, same output for any N (default: `runner` of the configuration, else 1)",
     )
+    _add_records(parser)
+    options.add_cache(parser)
+    options.add_manifest(parser)
+    options.add_common(parser)
+    parser.set_defaults(command=run)
+
+
+def _add_records(parser: argparse.ArgumentParser) -> None:
+    """Add the options for what is written beside translations."""
     parser.add_argument("--forests", metavar="DIR", help="write the forest of each sentence into this folder")
     parser.add_argument(
         "--forests-format",
@@ -74,24 +80,14 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--built", metavar="FILE", help="write the building steps of trees, for `smt report --built`")
     parser.add_argument("--trace", action="store_true", help="print the best derivations to standard error")
     parser.add_argument("--stats", metavar="FILE", help="write times and counts as JSON")
-    options.add_cache(parser)
-    options.add_manifest(parser)
-    options.add_common(parser)
-    parser.set_defaults(command=run)
 
 
 def run(args: argparse.Namespace) -> None:
     """Run the command."""
-    from smtformats.files import open_write
     from smtplugins.contracts.errors import UsageError
     from smtplugins.contracts.spec import Spec, parameters
     from smtplugins.host.config.override import with_decoder
     from smtplugins.host.config.run_yaml import Override, load_config
-    from smtplugins.host.config.weight_names import checked
-    from smtplugins.host.decode import job
-    from smtplugins.host.decode.sentences import read_source
-    from smtplugins.host.decode.translator import make_translator
-    from smtplugins.host.host import runner_of
 
     overrides: list[Override] = list(args.set)
     decoder = Spec.parse(args.decoder) if args.decoder is not None else None
@@ -121,47 +117,29 @@ def run(args: argparse.Namespace) -> None:
         for option, (key, _) in effort.items():
             if key not in known:
                 raise UsageError(f"{option}: decoder {config.decoder.name!r} has no option {key!r}")
-    # Check the runner before loading tables.
-    runner_of(host, args.jobs, config)
     source = args.input or (str(config.source) if config.source is not None else "-")
     manifest = options.Manifest(args, [args.config, source, args.weights, *map(str, config.model.grammar)])
-    weights = host.read_weights(args.weights) if args.weights is not None else None
-    translator = make_translator(host, config, weights, args.cache)
-    note = (lambda text: None) if args.quiet else options.note
-    sentences = read_source(host, translator, source, args.from_format, note)
-    wanted = args.nbest if args.nbest is not None else (config.output.nbest if config.output.nbest > 1 else None)
-    for option, value in (("--to", args.to_format), ("--unique", args.unique), ("--fields", args.fields)):
-        if value and wanted is None:
-            raise UsageError(f"{option} needs n-best lists (-k N)")
-    if args.forests_format is not None and args.forests is None:
-        raise UsageError("--forests-format needs --forests DIR")
-    if args.stats and not os.path.isdir(os.path.dirname(args.stats) or "."):
-        raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), os.path.dirname(args.stats))
-    translator = translator.loaded()
-    for text in (*config.notes, *translator.notes()):
-        note(text)
-    statistics = job.run(
-        host,
-        translator,
-        checked(translator, sentences, note),
+    host.decode(
+        config,
         args.output,
-        k=wanted,
+        source,
+        weights=args.weights,
+        format=args.from_format,
+        nbest=args.nbest,
+        unique=args.unique,
+        fields=_names(args.fields),
         to_format=args.to_format,
-        unique=args.unique or config.output.unique,
-        jobs=args.jobs,
-        fields=config.output.fields if args.fields is None and wanted is not None else _names(args.fields),
+        precision=args.precision,
         forests=args.forests,
         forests_format=args.forests_format,
-        trace=(lambda line: print(line, file=sys.stderr)) if args.trace else None,
         built=args.built,
-        precision=args.precision,
-        note=note,
+        stats=args.stats,
+        trace=(lambda line: print(line, file=sys.stderr)) if args.trace else None,
+        jobs=args.jobs,
+        cache=args.cache,
+        note=(lambda text: None) if args.quiet else options.note,
         quiet=args.quiet,
     )
-    if args.stats:
-        with open_write(args.stats) as out:
-            json.dump(statistics.record(), out, indent=1)
-            out.write("\n")
     manifest.write(host)
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from smtplugins.cli import options
 
 if TYPE_CHECKING:
-    from smtplugins.host.estimate.phrase_tables import Bitext
+    from smtplugins.host.host import Host
 
 
 def summary(name: str) -> str:
@@ -142,14 +142,12 @@ def _add_rules(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> None:
     """Run the command."""
-    from smtplugins.host.estimate.phrase_tables import Bitext
-
     _refuse_others(args)
-    bitext = Bitext(args.source, args.target, args.alignment)
+    host = options.load_host(args)
     if args.rules:
-        _extract_rules(args, bitext)
+        _extract_rules(host, args)
     else:
-        _extract_phrases(args, bitext)
+        _extract_phrases(host, args)
 
 
 def _refuse_others(args: argparse.Namespace) -> None:
@@ -166,43 +164,58 @@ def _refuse_others(args: argparse.Namespace) -> None:
                 raise UsageError(f"{action.option_strings[-1]} needs {groups[group.title]}")
 
 
-def _extract_rules(args: argparse.Namespace, bitext: Bitext) -> None:
-    from smtplugins.host.estimate.rule_tables import extract_rules, rule_format, rule_settings
+_LIMITS = (
+    "max_span",
+    "max_source_symbols",
+    "max_target_symbols",
+    "max_source_words",
+    "max_target_words",
+    "max_nonterminals",
+    "min_hole",
+    "min_target_hole",
+    "min_words",
+    "adjacent",
+    "adjacent_target",
+    "aligned",
+    "tight",
+    "counts",
+)
 
+
+def _extract_rules(host: Host, args: argparse.Namespace) -> None:
     note = (lambda text: None) if args.quiet else options.note
-    rules = extract_rules(
-        bitext,
+    rules = host.extract_rules(
+        args.source,
+        args.target,
+        args.alignment,
         args.output,
-        rule_settings(args.limits, rule_format(args.to_format), vars(args)),
         to_format=args.to_format,
+        limits=args.limits,
         lexical=None if args.lexical is None else tuple(args.lexical),
         skip_bad=args.skip_bad,
         jobs=args.jobs,
         memory=options.memory_limit(args),
         note=note,
         quiet=args.quiet,
+        **{name: getattr(args, name) for name in _LIMITS},
     )
     note(f"{rules} rule{'' if rules == 1 else 's'}")
 
 
-def _extract_phrases(args: argparse.Namespace, bitext: Bitext) -> None:
-    from smtplugins.host.estimate.phrase_tables import PhraseSettings, extract_phrases
-
+def _extract_phrases(host: Host, args: argparse.Namespace) -> None:
     note = (lambda text: None) if args.quiet else options.note
-    settings = PhraseSettings(
+    pairs = host.extract_phrases(
+        args.source,
+        args.target,
+        args.alignment,
+        args.output,
+        to_format=args.to_format,
         max_length=args.max_length,
         smoothing=args.smoothing,
         reordering=args.reordering,
         reordering_smoothing=args.reordering_smoothing,
         lexical=None if args.lexical is None else tuple(args.lexical),
         occurrences=args.occurrences,
-    )
-    pairs = extract_phrases(
-        options.load_host(args),
-        bitext,
-        args.output,
-        settings,
-        to_format=args.to_format,
         skip_bad=args.skip_bad,
         memory=options.memory_limit(args),
         note=note,

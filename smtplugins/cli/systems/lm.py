@@ -63,18 +63,15 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> None:
     """Run the command."""
-    from smtplugins.host.estimate.lm import binary_target, estimate_file, write_model
-
-    if args.binary is not None:
-        binary_target(args.binary)  # fails before the work is done
-    model = estimate_file(
+    options.load_host(args).estimate_lm(
         args.input,
         args.order,
+        args.output or (None if args.binary else "-"),
+        binary=args.binary,
         prune=args.prune,
-        fallback=args.discount_fallback,
+        discount_fallback=args.discount_fallback,
         vocabulary=args.vocabulary,
         memory=options.memory_limit(args),
         note=(lambda text: None) if args.quiet else options.note,
         quiet=args.quiet,
     )
-    write_model(model, args.output or (None if args.binary else "-"), args.binary)

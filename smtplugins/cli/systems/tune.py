@@ -105,6 +105,15 @@ def configure(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--resume", action="store_true", help="resume the run in that folder")
     add_learning(parser, None)
+    _add_decoder(parser)
+    options.add_cache(parser)
+    options.add_table(parser)
+    options.add_manifest(parser)
+    options.add_common(parser)
+    parser.set_defaults(command=run)
+
+
+def _add_decoder(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("with a decoder")
     group.add_argument("-c", "--config", metavar="FILE", help="run.yaml, cdec.ini, moses.ini or joshua.config")
     group.add_argument(
@@ -134,11 +143,6 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help="trust region: how far an iteration may move from the best weights so far, from 0.01 (hardly) to 1.4 "
         "(unrelated weights); 0 for no limit (default: 0.3 for lists, 0 for forests)",
     )
-    options.add_cache(parser)
-    options.add_table(parser)
-    options.add_manifest(parser)
-    options.add_common(parser)
-    parser.set_defaults(command=run)
 
 
 def run(args: argparse.Namespace) -> None:
@@ -213,8 +217,6 @@ def _learn_from_lists(args: argparse.Namespace) -> None:
 
 
 def _tune_lists(host: Host, args: argparse.Namespace, note: Callable[[str], None]) -> Tuned:
-    from pathlib import Path
-
     return host.tune(
         args.input or ["-"],
         args.ref,
@@ -233,7 +235,7 @@ def _tune_lists(host: Host, args: argparse.Namespace, note: Callable[[str], None
         post=args.post,
         format=args.from_format,
         allow_partial=args.allow_partial,
-        folder=Path(args.dir) if args.dir else None,
+        folder=args.dir or None,
         note=note,
     )
 
@@ -281,27 +283,13 @@ def _number(value: Any) -> Any:
 
 
 def _tune_with_decoder(args: argparse.Namespace) -> None:
-    from pathlib import Path
-
     from smtplugins.contracts.errors import UsageError
-    from smtplugins.host import runs
     from smtplugins.host.config.override import with_decoder
-    from smtplugins.host.config.run_yaml import Override, load_config
-    from smtplugins.host.learn import loop, policies
+    from smtplugins.host.learn import policies
     from smtplugins.host.learn.tuning import plan_of
 
     _check_output(args)
-    overrides: list[Override] = list(args.set)
-    overriding = {
-        "source": args.source and os.path.abspath(args.source),
-        "references": [os.path.abspath(path) for path in args.ref] or None,
-        "learner": args.learner,
-        "metric": args.metric,
-        "seed": args.seed,
-        "output.dir": args.dir and os.path.abspath(args.dir),
-    }
-    overrides += [(name, value) for name, value in overriding.items() if value is not None]
-    config = load_config(args.config, overrides, ignore=args.ignore)
+    config = _load_config(args)
     for text in () if args.quiet else config.notes:
         options.note(text)
     args.plugin = [*args.plugin, *config.plugins]
@@ -310,31 +298,52 @@ def _tune_with_decoder(args: argparse.Namespace) -> None:
         config = with_decoder(host, config, args.decoder)
     if config.output.dir is None:
         raise UsageError("expected a folder for the run (--dir DIR, or output.dir in the configuration), found none")
-    learner = config.learner or "mert"
-    plan = plan_of(host, learner, args.keep, args.runs, seed=config.seed, combine=args.combine, jobs=args.jobs)
+    plan = plan_of(host, config.learner or "mert", args.keep, args.runs, seed=config.seed, combine=args.combine)
     if policies.takes_tasks_only(host, plan.learner):
         _tune_policy(host, config, args)
-        return
-    nbest = args.nbest or (config.output.nbest if config.output.nbest > 1 else 100)
-    whole = args.whole or loop.takes_forests_only(host, plan.learner)
-    settings = {name: getattr(args, name) for name in _LOOP if getattr(args, name) is not None}
-    chosen = loop.LoopPlan(plan, forests=whole, nbest=nbest, **settings)
-    start = host.read_weights(args.weights) if args.weights is not None else None
+    else:
+        _tune_loop(host, config, args)
+
+
+def _load_config(args: argparse.Namespace) -> RunConfig:
+    """The configuration, with keys overridden by ``--set`` and by options."""
+    from smtplugins.host.config.run_yaml import Override, load_config
+
+    overriding = {
+        "source": args.source and os.path.abspath(args.source),
+        "references": [os.path.abspath(path) for path in args.ref] or None,
+        "learner": args.learner,
+        "metric": args.metric,
+        "seed": args.seed,
+        "output.dir": args.dir and os.path.abspath(args.dir),
+    }
+    overrides: list[Override] = list(args.set)
+    overrides += [(name, value) for name, value in overriding.items() if value is not None]
+    return load_config(args.config, overrides, ignore=args.ignore)
+
+
+def _tune_loop(host: Host, config: RunConfig, args: argparse.Namespace) -> None:
+    """Learn in a loop around the decoder."""
+    from smtplugins.host import runs
+
     manifest = options.Manifest(args, [args.config, args.weights])
-    note = (lambda text: None) if args.quiet else options.note
-    ended = loop.tune_decoder(
-        host,
+    ended = host.tune_decoder(
         config,
-        chosen,
-        Path(config.output.dir),
-        start=start,
+        start=args.weights,
+        keep=args.keep,
+        runs=args.runs,
+        combine=args.combine,
+        jobs=args.jobs,
+        nbest=args.nbest,
+        forests=args.whole,
         resume=args.resume,
         command=runs.argv(),
         cache=args.cache,
         post=args.post,
-        note=note,
-        quiet=args.quiet,
+        note=(lambda text: None) if args.quiet else options.note,
         told=(lambda text: None) if args.quiet else lambda text: print(f"smt: {text}", file=sys.stderr),
+        quiet=args.quiet,
+        **{name: getattr(args, name) for name in _LOOP if getattr(args, name) is not None},
     )
     if args.format == "json":
         print_table(

@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any
 from smtformats.errors import quote
 from smtplugins.contracts.errors import SmtError, UsageError
 from smtplugins.contracts.spec import Spec, suggestion
+from smtplugins.host.arguments import argument
 from smtplugins.host.errors import message
 
 if TYPE_CHECKING:
@@ -189,7 +190,7 @@ def _read(
         unused: list[str] = []
         if list(ignore):
             raise UsageError(
-                f"--ignore is for settings of a cdec.ini, moses.ini or joshua.config: {name} is a run.yaml"
+                f"{argument('ignore')} is for settings of a cdec.ini, moses.ini or joshua.config: {name} is a run.yaml"
             )
     else:
         from smtplugins.host.config.toolkits import draft
@@ -218,13 +219,14 @@ def _check_settings(made: Draft, ignore: Sequence[str], name: str) -> list[str]:
     for key in ignore:
         if bare(key) not in {bare(name) for name in (*keys, *(setting.key for setting in made.settings.entries))}:
             known = suggestion(key, keys) if keys else "; none of its settings is refused"
-            raise UsageError(f"--ignore {key}: {name} has no such setting{known}")
+            raise UsageError(f"{argument('ignore')} {key}: {name} has no such setting{known}")
     ignored = made.ignore(ignore)
     if made.refused:
         first, *rest = sorted(made.refused, key=lambda refusal: refusal.line)
         text = f"expected {first.expected}, found {first.found}: it changes translations and is not supported"
         more = "".join(f"; line {r.line}: {r.key}: expected {r.expected}, found {r.found}" for r in rest)
-        all_keys = " ".join(f"--ignore {key}" for key in dict.fromkeys(refusal.key for refusal in (first, *rest)))
+        refused = list(dict.fromkeys(refusal.key for refusal in (first, *rest)))
+        all_keys = argument(f"ignore={refused}", " ".join(f"--ignore {key}" for key in refused))
         raise ConfigError(name, first.line, first.key, f"{text}{more} ({all_keys} goes on without)")
     return [f"line {r.line}: {r.key} {r.found}, which changes translations" for r in ignored]
 
@@ -291,7 +293,7 @@ class _Tree:
         near = next((key[:n] for n in range(len(key), -1, -1) if key[:n] in self.lines), ())
         for given in self.overridden:
             if key[: len(given)] == given or (given[: len(key)] == key and key not in self.lines):
-                return UsageError(f"--set: {'.'.join(key)}: {text}")
+                return UsageError(f"{argument('overrides', '--set')}: {'.'.join(key)}: {text}")
         return ConfigError(self.name, self.lines.get(near), ".".join(key), text)
 
     def error_inside(self, key: tuple[str, ...], text: str) -> SmtError:
@@ -349,7 +351,8 @@ class _Tree:
                 spec = Spec.of(inner)
                 inner = {"name": spec.name, **spec.options}
             if not isinstance(inner, (dict, type(None))):
-                raise UsageError(f"--set {path}: {key} has no keys inside; give it as a whole")
+                place = f"{argument('overrides', '--set')} {path}"
+                raise UsageError(f"{place}: {key} has no keys inside; give it as a whole")
             at[key] = inner or {}
             at = at[key]
         at[keys[-1]] = value
@@ -422,11 +425,12 @@ def _read_override(text: str) -> tuple[str, Any]:
 
     path, equals, value = text.partition("=")
     if not equals or not all(path.strip().split(".")):
-        raise UsageError(f"--set: expected KEY=VALUE as decoder.pop_limit=200, found {text!r}")
+        place = argument("overrides", "--set")
+        raise UsageError(f"{place}: expected KEY=VALUE as decoder.pop_limit=200, found {text!r}")
     try:
         return path, yaml.safe_load(value)
     except (yaml.YAMLError, ValueError, AttributeError):
-        raise UsageError(f"--set {path}: expected a YAML value, found {value!r}") from None
+        raise UsageError(f"{argument('overrides', '--set')} {path}: expected a YAML value, found {value!r}") from None
 
 
 def _plain(value: Any) -> Any:

@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from smtplugins.contracts.errors import UsageError
+from smtplugins.host.arguments import argument
 from smtplugins.host.files.opening import rounded
 from smtplugins.host.learn.checking import COMPONENT
 
@@ -87,7 +88,7 @@ def writable_lists(record: Format) -> Format:
     """The format for new lists; Joshua's has at least three decimals, by which it is detected."""
     write = record.write
     if write is None:
-        raise UsageError(f"{record.name} can only be read; name another format with --to")
+        raise UsageError(f"{record.name} can only be read; name another format with {argument('to_format', '--to')}")
     if record.name != "joshua-nbest":
         return record
 

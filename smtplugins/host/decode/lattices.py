@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from smtformats import FormatError
 from smtformats.tokens import BadField
 from smtplugins.core.grammar.parsing import Lattice
+from smtplugins.host.arguments import argument
 
 if TYPE_CHECKING:
     from smtformats import Format
@@ -54,7 +55,8 @@ def check_text(record: Any, number: int, format: str, file: str) -> None:
 
     text = record if isinstance(record, str) else getattr(record, "source", "")
     if text.startswith("(") and plf.matches(text.encode()):
-        found = f"a lattice (--from {PLF} reads lattices and sentences, --from {format} takes it for words)"
+        lattices, words = (argument(f"format={name!r}", f"--from {name}") for name in (PLF, format))
+        found = f"a lattice ({lattices} reads lattices and sentences, {words} takes it for words)"
         line = number + 1 if isinstance(record, str) else record.line
         raise FormatError("a sentence, as on the lines before", found, file=file, line=line)
 

@@ -46,7 +46,7 @@ def check(sentence: Sentence, options: InputOptions) -> None:
     for tag in tags:
         if tag in _REORDERING and options.reorders:
             raise SmtError(
-                f"sentence {sentence.id}: <{tag}> limits reordering, which this decoder does for whole searches alone: "
+                f"sentence {sentence.id}: <{tag}> limits reordering, which this decoder can limit only everywhere: "
                 "expected order=monotone or distortion_limit=0, or no such tag"
             )
         if tag in _MODEL:

@@ -83,5 +83,5 @@ def _labels(text: str | None, path: Path | None) -> dict[str, float]:
         try:
             labels[label.removeprefix("[").removesuffix("]")] = float(number)
         except ValueError:
-            raise UsageError(f"oov_list: expected a number behind {label!r}, found {number!r}") from None
+            raise UsageError(f"oov_list: expected a number after {label!r}, found {number!r}") from None
     return labels

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from smtplugins.contracts.errors import UsageError
+from smtplugins.host.arguments import argument
 from smtplugins.host.config.resources import resources
 from smtplugins.host.features.scoring import tuneable
 
@@ -94,7 +95,8 @@ class Translator:
         """Warnings to print before decoding."""
         notes = list(getattr(self.decoder, "notes", ()))
         if not self.model.weights:
-            notes.append("no weights: all translations score 0 (-w FILE, or model.weights in the configuration)")
+            where = f"{argument('weights=FILE', '-w FILE')}, or model.weights in the configuration"
+            notes.append(f"no weights: all translations score 0 ({where})")
         elif self.unweighted():
             notes.append(f"features without a weight count 0: {', '.join(self.unweighted())}")
         return notes
@@ -105,7 +107,7 @@ class Translator:
         """Translate sentences, given as records, texts or sequences of words; translations come in their order."""
         if threads < 1:
             raise UsageError(f"jobs: expected 1 or more, found {threads}")
-        given = map(_as_sentence, itertools.count(), sentences)
+        given = as_sentences(sentences)
         if graphs:
             return self.decoder.decode(given, self.model, threads=threads, graphs=True)
         return self.decoder.decode(given, self.model, threads=threads)
@@ -120,7 +122,10 @@ def make_translator(
     from smtplugins.host.config.weight_names import check_range
 
     if config.decoder is None:
-        raise UsageError("the configuration names no decoder: `decoder: hiero`, or --decoder NAME")
+        raise UsageError(
+            "the configuration names no decoder: `decoder: hiero`, or "
+            + argument("overrides='decoder=hiero'", "--decoder NAME")
+        )
     given = resources(host.registry, config.model, host.formats(), cache, config.at)
     columns, stateful = _columns(config, given)
     read = weights or {}
@@ -171,6 +176,11 @@ def _with_missing(
         for name in names:
             complete.setdefault(name, float(config.model.missing))
     return complete
+
+
+def as_sentences(sentences: Iterable[Sentence | str | Sequence[str]]) -> Iterator[Sentence]:
+    """Sentences as records; texts and sequences of words get their positions as ids."""
+    return map(_as_sentence, itertools.count(), sentences)
 
 
 def _as_sentence(number: int, given: Sentence | str | Sequence[str]) -> Sentence:

@@ -22,6 +22,7 @@ from smtformats.format import shortest
 from smtformats.tokens import blanks
 from smtplugins.contracts.errors import UsageError
 from smtplugins.contracts.spec import Spec
+from smtplugins.host.arguments import argument
 from smtplugins.host.estimate.symmetrisation import check_heuristic, symmetrise
 from smtplugins.host.files.opening import find_format, open_known
 from smtplugins.host.progress import hushed, progress
@@ -147,7 +148,9 @@ def read_directions(
     A file with source and target exchanged, such as GIZA++'s second file, is turned around.
     """
     if os.fspath(forward) == os.fspath(backward) == "-":
-        raise UsageError("only one of --forward and --backward can be read from standard input")
+        raise UsageError(
+            f"only one of {argument('forward')} and {argument('backward')} can be read from standard input"
+        )
     files = (forward, backward)
     records = [_records(host, file, format, way) for file, way in zip(files, ("tgttosrc", "srctotgt"), strict=True)]
     names = [shown_name(file) for file in files]
@@ -233,16 +236,22 @@ def align(
     check_heuristic(heuristic)
     default_runner(jobs)
     if (source is None) != (target is None):
-        raise UsageError("expected both --source and --target, found one of them")
+        raise UsageError(f"expected both {argument('source')} and {argument('target')}, found one of them")
     if (forward is None) != (backward is None):
-        raise UsageError("expected both --forward and --backward, found one of them")
+        raise UsageError(f"expected both {argument('forward')} and {argument('backward')}, found one of them")
     text = None if source is None or target is None else read_text(source, target)
     if forward is not None and backward is not None:
         if model is not None or iterations is not None or seed is not None:
-            raise UsageError("--model, --iterations and --seed cannot be used with --forward and --backward")
+            model_names = f"{argument('model')}, {argument('iterations')} and {argument('seed')}"
+            ways = f"{argument('forward')} and {argument('backward')}"
+            raise UsageError(f"{model_names} cannot be used with {ways}")
         pairs = read_directions(host, forward, backward, text, format)
     elif text is None:
-        raise UsageError("expected a text (--source and --target) or alignments (--forward and --backward)")
+        sides, ways = (
+            f"{argument(first)} and {argument(second)}"
+            for first, second in (("source", "target"), ("forward", "backward"))
+        )
+        raise UsageError(f"expected a text ({sides}) or alignments ({ways})")
     else:
         stages = model_stages(model or DEFAULT_MODEL, iterations, seed)
         pairs = _train_and_align(host, text, stages, jobs=jobs, note=note, quiet=quiet)

@@ -15,15 +15,12 @@ from typing import Any, TypeAlias
 
 from smtplugins.contracts.errors import UsageError
 from smtplugins.contracts.spec import Spec, build, suggestion
+from smtplugins.host.arguments import argument
 from smtplugins.host.progress import progress
 
 Words: TypeAlias = "Sequence[str]"
 
 _CHUNK = 1000
-_MISSING = (
-    "alignment models need the package sil-thot: pip install 'smtplugins[align]' "
-    "(or read alignments of both directions: --forward, --backward)"
-)
 
 
 @dataclass(frozen=True)
@@ -111,7 +108,7 @@ def model_stages(
     options = dict(spec.options)
     for name, value in (("iterations", iterations), ("seed", seed)):
         if value is not None and name in options:
-            raise UsageError(f"expected --{name} or the model's option {name}, found both")
+            raise UsageError(f"expected {argument(name)} or the model's option {name}, found both")
         if value is not None and (name == "iterations" or spec.name == "eflomal"):
             options[name] = value
     stages: list[Stage] = build(f"model {spec.name!r}", MODELS[spec.name], options)
@@ -127,6 +124,14 @@ def _share(name: str, value: float) -> float:
     return value
 
 
+def _missing() -> UsageError:
+    ways = f"{argument('forward')}, {argument('backward')}"
+    return UsageError(
+        "alignment models need the package sil-thot: pip install 'smtplugins[align]' "
+        f"(or read alignments of both directions: {ways})"
+    )
+
+
 def load_library() -> Any:
     """Import the library's alignment module with a single thread.
 
@@ -138,7 +143,7 @@ def load_library() -> Any:
     try:
         return importlib.import_module("thot.alignment")
     except ImportError:
-        raise UsageError(_MISSING) from None
+        raise _missing() from None
     finally:
         if before is None:
             del os.environ[name]
@@ -149,7 +154,7 @@ def load_library() -> Any:
 def check_library() -> None:
     """Raise UsageError if the library is not installed, without importing it."""
     if importlib.util.find_spec("thot") is None:
-        raise UsageError(_MISSING)
+        raise _missing()
 
 
 def align_words(

@@ -11,6 +11,7 @@ from smtformats.corpus.text import open_sentences
 from smtformats.errors import FormatError
 from smtformats.files import shown_name
 from smtplugins.contracts.errors import SmtError, UsageError
+from smtplugins.host.arguments import argument
 from smtplugins.host.progress import progress
 
 if TYPE_CHECKING:
@@ -52,9 +53,9 @@ def estimate_file(
     except BadText as error:
         raise FormatError(error.expected, error.found, file=name, line=error.line or None) from error
     except NoDiscounts as error:
-        raise SmtError(f"{name}: {error}; --discount-fallback sets fixed ones") from error
+        raise SmtError(f"{name}: {error}; {argument('discount_fallback')} sets fixed ones") from error
     except EstimateTooLarge as error:
-        raise SmtError(f"{name}: {error} (--memory sets the limit)") from error
+        raise SmtError(f"{name}: {error} ({argument('memory')} sets the limit)") from error
     if model.fallen_back:
         orders = " and ".join(f"{order}-grams" for order in model.fallen_back)
         note(f"fallback discounts for {orders}")
@@ -75,7 +76,7 @@ def binary_target(path: FileName) -> str:
     """Resolve the path of a probing file. It is replaced as a whole, so a device or pipe raises UsageError."""
     target = os.path.realpath(path)
     if os.fspath(path) == "-" or (os.path.exists(target) and not os.path.isfile(target)):
-        raise UsageError(f"--binary: expected the name of a file, found {os.fspath(path)!r}")
+        raise UsageError(f"{argument('binary')}: expected the name of a file, found {os.fspath(path)!r}")
     return target
 
 
@@ -83,7 +84,7 @@ def _discounts(discounts: Sequence[float]) -> tuple[float, float, float]:
     from smtplugins.core.lm.estimate import FALLBACK
 
     if len(discounts) > 3:
-        raise UsageError(f"--discount-fallback: expected at most 3 discounts, found {len(discounts)}")
+        raise UsageError(f"{argument('discount_fallback')}: expected at most 3 discounts, found {len(discounts)}")
     first, second, more = [*discounts, *[discounts[-1]] * (3 - len(discounts))] if discounts else FALLBACK
     return first, second, more
 

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, BinaryIO, TypeAlias
 from smtformats.errors import FormatError
 from smtformats.files import open_binary_write, shown_name
 from smtplugins.contracts.errors import SmtError, UsageError
+from smtplugins.host.arguments import argument
 from smtplugins.host.progress import progress
 
 if TYPE_CHECKING:
@@ -27,7 +28,6 @@ FileName: TypeAlias = "str | os.PathLike[str]"
 Note: TypeAlias = Callable[[str], None]
 
 MIN_MEMORY = 1 << 20
-SPILLED = "more than --memory allows: sorted on disk"
 PHRASE_TABLE = "phrase-table.gz"
 CONVERTED_TABLE = "grammar.gz"
 LEXICAL_TABLES = ("lex.f2e", "lex.e2f")
@@ -139,7 +139,7 @@ def extract_phrases(
             target_path = os.path.join(folder, CONVERTED_TABLE)
             convert(host, plain, target_path, MOSES_FORMAT, to_format, note=note, quiet=quiet)
     if phrases.spilled:
-        note(SPILLED)
+        tell_spilled(note)
     tell_left_out(phrases.empty, phrases.skipped, note)
     return phrases.pairs
 
@@ -153,11 +153,13 @@ def _check_settings(host: Host, settings: PhraseSettings, to_format: str | None)
     from smtplugins.host.files.opening import find_format
 
     if not 1 <= settings.max_length <= MAX_PHRASE:
-        raise UsageError(f"--max-length: expected 1 to {MAX_PHRASE}, found {settings.max_length}")
+        raise UsageError(f"{argument('max_length')}: expected 1 to {MAX_PHRASE}, found {settings.max_length}")
     if settings.smoothing not in SMOOTHINGS:
         raise UsageError(f"unknown smoothing {settings.smoothing!r}{suggestion(settings.smoothing, SMOOTHINGS)}")
     if not 0 < settings.reordering_smoothing < float("inf"):
-        raise UsageError(f"--reordering-smoothing: expected more than 0, found {settings.reordering_smoothing:g}")
+        raise UsageError(
+            f"{argument('reordering_smoothing')}: expected more than 0, found {settings.reordering_smoothing:g}"
+        )
     if to_format is not None and find_format(to_format, "grammar", host.formats()).write is None:
         raise UsageError(f"{to_format} can only be read")
     models = []
@@ -165,9 +167,9 @@ def _check_settings(host: Host, settings: PhraseSettings, to_format: str | None)
         try:
             models.append(ReorderingModel.parse(name))
         except BadField as bad:
-            raise UsageError(f"--reordering: expected {bad.expected}, found {bad.found}") from None
+            raise UsageError(f"{argument('reordering')}: expected {bad.expected}, found {bad.found}") from None
     if len({_name(model) for model in models}) < len(models):
-        raise UsageError("--reordering: expected different models, found the same one twice")
+        raise UsageError(f"{argument('reordering')}: expected different models, found the same one twice")
     return models
 
 
@@ -201,13 +203,19 @@ def _write_tables(
             for file, piece in zip(files, pieces, strict=True):
                 file.write(piece)
     except NoSmoothing as error:
-        raise SmtError(f"{shown_name(bitext.alignment)}: {error}; use --smoothing none") from error
+        remedy = argument("smoothing='none'", "--smoothing none")
+        raise SmtError(f"{shown_name(bitext.alignment)}: {error}; use {remedy}") from error
 
 
 def check_memory(memory: int | None) -> None:
     """Refuse a memory limit so small that everything would be sorted on disk."""
     if memory is not None and memory < MIN_MEMORY:
-        raise UsageError(f"--memory: expected at least 1M, found {memory} bytes")
+        raise UsageError(f"{argument('memory')}: expected at least 1M, found {memory} bytes")
+
+
+def tell_spilled(note: Note) -> None:
+    """Note that the memory limit was reached."""
+    note(f"more than {argument('memory')} allows: sorted on disk")
 
 
 def tell_left_out(empty: int, skipped: int, note: Note) -> None:
@@ -221,7 +229,7 @@ def tell_left_out(empty: int, skipped: int, note: Note) -> None:
 def outputs(folder: FileName, names: Sequence[str]) -> Iterator[dict[str, BinaryIO]]:
     """Open files for writing in a folder, created if needed; the files appear only if the block succeeds."""
     if os.path.exists(folder) and not os.path.isdir(folder):
-        raise UsageError(f"--output: expected a folder, found the file {os.fspath(folder)!r}")
+        raise UsageError(f"{argument('folder', '--output')}: expected a folder, found the file {os.fspath(folder)!r}")
     created = not os.path.exists(folder)
     os.makedirs(folder, exist_ok=True)
     try:

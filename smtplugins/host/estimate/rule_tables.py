@@ -7,9 +7,9 @@ from dataclasses import fields, replace
 from typing import TYPE_CHECKING, Any
 
 from smtplugins.contracts.errors import UsageError
+from smtplugins.host.arguments import argument
 from smtplugins.host.estimate.phrase_tables import (
     LEXICAL_TABLES,
-    SPILLED,
     Bitext,
     FileName,
     Note,
@@ -18,6 +18,7 @@ from smtplugins.host.estimate.phrase_tables import (
     read_lexical,
     spill_folder,
     tell_left_out,
+    tell_spilled,
 )
 from smtplugins.host.progress import progress
 
@@ -52,7 +53,7 @@ def extract_rules(
     table_format = rule_format(to_format)
     check_memory(memory)
     if jobs < 1:
-        raise UsageError(f"--jobs: expected 1 or more, found {jobs}")
+        raise UsageError(f"{argument('jobs')}: expected 1 or more, found {jobs}")
     table = "rule-table.gz" if table_format == "moses-rules" else "grammar.gz"
     glue = glue_grammar(table_format)
     lexical_names = LEXICAL_TABLES if lexical is None else ()
@@ -77,7 +78,7 @@ def extract_rules(
         if glue is not None:
             files[GLUE].write(glue.encode())
     if rules.spilled:
-        note(SPILLED)
+        tell_spilled(note)
     tell_left_out(rules.empty, rules.skipped, note)
     return rules.rules
 
@@ -97,7 +98,7 @@ def rule_format(name: str | None) -> str:
 def rule_settings(limits: str | None, to_format: str, options: Mapping[str, Any]) -> RuleSettings:
     """Named extraction limits (by default those of the format's toolkit), changed by options.
 
-    Options that are None or not fields of `RuleSettings` are ignored. Errors name fields as command-line options.
+    Options that are None or not fields of `RuleSettings` are ignored.
     """
     from smtplugins.contracts.spec import suggestion
     from smtplugins.core.extract.hierarchical_rules import LIMITS, USUAL_LIMITS, BadRules, RuleSettings
@@ -109,5 +110,4 @@ def rule_settings(limits: str | None, to_format: str, options: Mapping[str, Any]
     try:
         return replace(LIMITS[name], **{key: value for key, value in changes.items() if value is not None})
     except BadRules as error:
-        option = error.setting.replace("_", "-")
-        raise UsageError(f"--{option}: expected {error.expected}, found {error.found}") from error
+        raise UsageError(f"{argument(error.setting)}: expected {error.expected}, found {error.found}") from error

@@ -14,6 +14,7 @@ from smtformats import FormatError
 from smtplugins.contracts.errors import FeatureError, SmtError, UsageError
 from smtplugins.contracts.offers import Offer
 from smtplugins.contracts.spec import Spec, convert
+from smtplugins.host.arguments import argument
 from smtplugins.host.errors import failure_text
 
 if TYPE_CHECKING:
@@ -28,7 +29,6 @@ Layout = tuple[str, ...]
 Block = tuple[list[Layout], list[list[float]]]
 
 _REMEDIES = {
-    "source": "add it with --source FILE",
     "alignment": "the decoder has to print word alignments into the list",
     "segmentation": "the decoder has to print the segmentation into the list",
     "derivation": "lists have it as trees, for features of whole hypotheses; other features need a decoder or forest",
@@ -79,14 +79,15 @@ class Active:
         for need in sorted(self.offer.needs - {"target", "list"}):
             kind, _, name = need.partition(":")
             if kind == "annotations":
-                there, remedy = name in nbest.annotations, f"add it with --annotation {name}=FILE"
+                there = name in nbest.annotations
+                remedy = "add it with " + argument(f"annotations={{{name!r}: FILE}}", f"--annotation {name}=FILE")
             else:
                 # Trees do not help a feature that sees each hypothesis as one edge.
                 whole = kind == "derivation" and hasattr(self.feature, "score_candidates")
                 there = nbest.source is not None if kind == "source" else ("tree" if whole else kind) in nbest.extras
                 # An empty sentence has no phrases, so its segmentation may be missing.
                 there = there or (kind == "segmentation" and not any(nbest.texts))
-                remedy = _REMEDIES[kind]
+                remedy = _REMEDIES.get(kind) or f"add it with {argument('source=FILE', '--source FILE')}"
             if not there:
                 raise UsageError(f"feature {self.label!r} needs the {kind} {name}".rstrip() + f": {remedy}")
 
@@ -166,10 +167,13 @@ def _activate_one(
     registry: Registry, requested: str | Mapping[str, Any] | Spec | Callable[..., Any], active: list[Active]
 ) -> None:
     """Instantiate a feature and append it to ``active``."""
-    if callable(requested) and isinstance(offer := getattr(requested, "smt_offers", None), Offer):
+    from smtplugins.host.loading.shortcut import function_offer
+
+    if callable(requested):
+        offer = function_offer(requested)
         feature = Active(offer.name, offer, offer.factory())
     else:
-        spec = Spec.of(requested)  # type: ignore[arg-type]
+        spec = Spec.of(requested)
         offer = registry.entry("features", spec.name).record
         tuneable(spec)
         feature = Active(

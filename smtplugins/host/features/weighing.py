@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from smtplugins.contracts.errors import SmtError, UsageError
+from smtplugins.host.arguments import argument
 
 if TYPE_CHECKING:
     from smtformats import Candidates
@@ -42,7 +43,7 @@ class Weigher:
                 if value is None:
                     raise SmtError(
                         f"{nbest.file or '<data>'}:{nbest.line}: feature {name!r} has no weight; "
-                        "--missing-weight 0 counts such features as 0"
+                        f"{argument('missing=0', '--missing-weight 0')} counts such features as 0"
                     )
             else:
                 self.used.add(name)

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from smtplugins.contracts.errors import SmtError, UsageError
+from smtplugins.host.arguments import argument
 from smtplugins.host.files.opening import Path, find_format, naming, number, open_known, write_all
 from smtplugins.host.progress import progress
 
@@ -35,7 +36,9 @@ def write_records(
     if record is None or record.write is None:
         fitting = [fmt.name for fmt in host.formats() if fmt.kind == kind and fmt.write is not None]
         shown = record.name if record is not None else "this list"
-        raise UsageError(f"{shown} can only be read; name another format with --to: {', '.join(fitting)}")
+        raise UsageError(
+            f"{shown} can only be read; name another format with {argument('to_format', '--to')}: {', '.join(fitting)}"
+        )
     if record_format is None or record.name != record_format.name:
         records = _note_losses(records, record, note)
     return write_all(record, progress(records, kind, quiet=quiet), target, precision)
@@ -83,10 +86,13 @@ def convert(
     respell = _make_respeller(unescape, escape)
     if to_format == RUN_YAML or (to_format is None and os.fspath(target).endswith((".yaml", ".yml"))):
         if respell is not None:
-            raise UsageError("--escape and --unescape: expected a file with words, found a configuration")
+            raise UsageError(
+                f"{argument('escape')} and {argument('unescape')}: expected a file with words, found a configuration"
+            )
         return _to_yaml(source, target, from_format, ignore)
     if list(ignore):
-        raise UsageError("--ignore needs a configuration converted with --to run-yaml")
+        how = argument("to_format='run-yaml'", "--to run-yaml")
+        raise UsageError(f"{argument('ignore')} needs a configuration converted with {how}")
     with open_known(source, None, from_format, host.formats()) as opened, naming(source):
         records = opened.records()
         if respell is not None:
@@ -142,12 +148,14 @@ def _respell_record(item: Any, respell: Callable[[str], str], record: Format) ->
     if isinstance(item, Rule):
         sides = [tuple(respell(w) if isinstance(w, str) else w for w in side) for side in (item.source, item.target)]
         return replace(item, source=sides[0], target=sides[1], raw=None)
-    raise UsageError(f"--escape and --unescape: expected a format with words, found {record.name}")
+    raise UsageError(
+        f"{argument('escape')} and {argument('unescape')}: expected a format with words, found {record.name}"
+    )
 
 
 def update(
     host: Host,
-    source: Path,
+    source: Mapping[str, float] | Path,
     into: Path,
     target: Path,
     from_format: str | None = None,
@@ -158,12 +166,15 @@ def update(
     """Copy ``into`` to ``target`` with the weights of ``source`` in its weight lines; all other bytes stay."""
     from smtformats.files import open_write
 
-    weights = host.read_weights(source, from_format)
+    weights = dict(source) if isinstance(source, Mapping) else host.read_weights(source, from_format)
+    place, name = (
+        (into, "these weights") if isinstance(source, Mapping) else (source, f"the weights of {os.fspath(source)}")
+    )
     known = [fmt for fmt in host.formats() if fmt.update is not None]
-    with open_known(into, None, None, known) as opened, open_write(target) as out, naming(source):
+    with open_known(into, None, None, known) as opened, open_write(target) as out, naming(place):
         assert opened.record.update is not None
         homeless = opened.record.update(weights, opened.lines(), out, number(precision))
         if len(homeless) == len(weights):
-            raise SmtError(f"{os.fspath(into)}: expected lines for the weights of {os.fspath(source)}, found none")
+            raise SmtError(f"{os.fspath(into)}: expected lines for {name}, found none")
     if homeless:
         note(f"{os.fspath(into)} has no line for {', '.join(homeless)}: left out")

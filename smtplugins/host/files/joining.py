@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 from smtplugins.contracts.errors import SmtError, UsageError
+from smtplugins.host.arguments import argument
 from smtplugins.host.files.opening import open_known
 
 if TYPE_CHECKING:
@@ -136,7 +137,7 @@ class Joined:
         return at
 
     def check_complete(self, name: str, places: Collection[int], doing: str) -> None:
-        """Raise SmtError if a sentence of the first text has no list; ``doing`` says what --allow-partial would do."""
+        """Raise SmtError if a sentence of the first text has no list; ``doing``: what ``allow_partial`` would do."""
         if not self.streams:
             return
         first = self.streams[0]
@@ -144,7 +145,8 @@ class Joined:
             if text is not None and at not in places:
                 where = f" ({first.place(at)})" if first.numbered else f", line {at + 1} of {first.name}"
                 raise SmtError(
-                    f"{name}: expected a list for id {first.id(at)}{where}, found none; --allow-partial {doing}"
+                    f"{name}: expected a list for id {first.id(at)}{where}, found none; "
+                    f"{argument('allow_partial=True')} {doing}"
                 )
 
 

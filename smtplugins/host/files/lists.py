@@ -37,7 +37,7 @@ class ListStream:
         return self._start()
 
     def __repr__(self) -> str:
-        return f"<n-best lists of {self.name}>"
+        return f"<n-best lists of {self.name}{'' if self.format is None else f' ({self.format.name})'}>"
 
     def map(self, change: Callable[[Candidates], Candidates]) -> ListStream:
         """Apply a function to every list."""
@@ -268,14 +268,23 @@ def candidates(
 
 
 def read(
-    path: Path, *, source: Path | None = None, format: str | None = None, allow_partial: bool = False
+    path: Path,
+    *,
+    source: Path | None = None,
+    annotations: Mapping[str, Path] | None = None,
+    format: str | None = None,
+    allow_partial: bool = False,
 ) -> ListStream:
-    """Open n-best lists for streaming."""
-    return read_lists(path, source=source, format=format, allow_partial=allow_partial)
+    """Open n-best lists for streaming, in any format of smtplugins or of an installed plugin.
+
+    Plugins are loaded only if ``format`` names none of the formats of smtplugins, or, without ``format``, the file has
+    the shape of none. ``host.read`` also knows the plugins that ``load_plugins`` was given.
+    """
+    return read_lists(path, source=source, annotations=annotations, format=format, allow_partial=allow_partial)
 
 
 def load(path: Path, *, source: Path | None = None, format: str | None = None) -> ListColumns:
-    """Read n-best lists into columns."""
+    """Read n-best lists into columns; knows the formats that :func:`read` knows."""
     return read(path, source=source, format=format).load()
 
 
@@ -286,12 +295,16 @@ def rescore(
     return as_stream(lists).rescore(weights, missing=missing)
 
 
-def as_stream(lists: ListStream | Iterable[Candidates] | Path) -> ListStream:
-    """Turn a path, a stream, columns or a Python list of candidates into a stream."""
+def as_stream(lists: ListStream | Iterable[Candidates] | Candidates | Path) -> ListStream:
+    """Turn a path, a stream, columns, a Python list of candidates or a single one into a stream."""
+    from smtformats import Candidates
+
     if isinstance(lists, ListStream):
         return lists
     if isinstance(lists, (str, os.PathLike)):
         return read(lists)
+    if isinstance(lists, Candidates):
+        lists = [lists]
     return ListStream(lambda: _numbered(lists), "<lists>")
 
 

@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from smtplugins.contracts.errors import UsageError
+from smtplugins.host.arguments import argument
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -57,23 +58,38 @@ def find_format(name: str | Spec, kind: str | None = None, formats: Iterable[For
     """Look up a format by name. The kind's suffix may be omitted if unambiguous: for lists `tsv` is `tsv-nbest`.
 
     Options may follow: ``NAME,key=value``. They are the keyword-only parameters of the format's functions, and
-    ``max_line`` and ``max_size`` (bytes).
+    ``max_line`` and ``max_size`` (bytes). The default formats are ours, or else those of installed plugins, which are
+    loaded if none of ours has the name.
     """
     from smtformats import all_formats
     from smtplugins.contracts.spec import Spec, suggestion
 
     name, options = (spec := Spec.of(name)).name, spec.options
-    known = {fmt.name: fmt for fmt in (all_formats() if formats is None else formats)}
-    short = [fmt for fmt in known.values() if fmt.name == f"{name}-{kind or fmt.kind}"]
-    match = short[0] if kind and short else known.get(name)
-    if match is None and len(short) == 1:
-        match = short[0]
+    known = list(all_formats() if formats is None else formats)
+    match = _named_format(name, kind, known)
+    if match is None and formats is None:
+        known = installed_formats()
+        match = _named_format(name, kind, known)
     if match is None or (kind is not None and match.kind != kind):
-        fitting = [fmt.name for fmt in known.values() if kind is None or fmt.kind == kind]
+        fitting = [fmt.name for fmt in known if kind is None or fmt.kind == kind]
         if match is not None:
             raise UsageError(f"format {name!r} is of kind {match.kind}, expected {kind}: {', '.join(sorted(fitting))}")
         raise UsageError(f"unknown format {name!r}{suggestion(name, fitting)}")
     return _with_options(match, options) if options else match
+
+
+def _named_format(name: str, kind: str | None, formats: Iterable[Format]) -> Format | None:
+    known = {fmt.name: fmt for fmt in formats}
+    short = [fmt for fmt in known.values() if fmt.name == f"{name}-{kind or fmt.kind}"]
+    match = short[0] if kind and short else known.get(name)
+    return short[0] if match is None and len(short) == 1 else match
+
+
+def installed_formats() -> list[Format]:
+    """All formats, ours and those of installed plugins, which are loaded."""
+    from smtplugins.host.loading.manager import load_plugins
+
+    return load_plugins().formats()
 
 
 def format_options(record: Format) -> dict[str, inspect.Parameter]:
@@ -185,13 +201,14 @@ def open_known(
 ) -> Opened:
     """Open a file or folder of a kind (or any kind) in the named format, or in the format detected.
 
-    ``empty`` is the format of an empty file.
+    ``empty`` is the format of an empty file. The default formats are ours; a file that has the shape of none of them,
+    or a name that none of them has, is looked up in those of installed plugins, which are loaded then.
     """
-    from smtformats import all_formats, detect
+    from smtformats import all_formats
     from smtformats.files import head, open_bytes, shown_name
 
     known = list(all_formats() if formats is None else formats)
-    named = find_format(format, kind, known) if format is not None else None
+    named = None if format is None else find_format(format, kind, None if formats is None else known)
     if named is not None and named.parse is None:
         raise UsageError(f"format {named.name!r} can only be written")
     for name, option in format_options(named).items() if named is not None else ():
@@ -212,11 +229,30 @@ def open_known(
             if not start and empty is not None:
                 named = find_format(empty, kind, known)
             else:
-                named = detect(start, [fmt for fmt in fitting if not fmt.folder], shown_name(path))
+                named = _detected(start, fitting, shown_name(path), kind, more=formats is None)
         return Opened(named, path, stream, [])
     except BaseException:
         stream.close()
         raise
+
+
+def _detected(start: bytes, formats: Iterable[Format], name: str, kind: str | None, *, more: bool) -> Format:
+    """The format that a file's start has the shape of; with ``more`` also among those of installed plugins."""
+    from smtformats import FormatError, detect
+
+    try:
+        return detect(start, [fmt for fmt in formats if not fmt.folder], name)
+    except FormatError:
+        if not more:
+            raise
+        ours = {fmt.name for fmt in formats}
+        fitting = [fmt for fmt in installed_formats() if kind is None or fmt.kind == kind]
+        theirs = [
+            fmt for fmt in fitting if fmt.name not in ours and not fmt.folder and fmt.parse and fmt.matches(start)
+        ]
+        if len(theirs) != 1:
+            raise
+        return theirs[0]
 
 
 def _open_folder(path: Path, named: Format | None, formats: Iterable[Format]) -> Opened:
@@ -251,8 +287,9 @@ def _open_folder(path: Path, named: Format | None, formats: Iterable[Format]) ->
             continue
         detected = named or detect(start, single, file)
         if record is not None and detected is not record:
+            how = argument("format", "--from")
             raise FormatError(
-                f"one format in a folder, {record.name} as in its first file (--from names one)",
+                f"one format in a folder, {record.name} as in its first file ({how} names one)",
                 detected.name,
                 file=file,
                 line=1,

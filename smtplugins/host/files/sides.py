@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from smtplugins.host.arguments import argument
 from smtplugins.host.files.joining import Joined, Role, texts_in
 from smtplugins.host.files.opening import Opened, Path, open_known
 
@@ -46,7 +47,8 @@ class _Lines:
                 raise FormatError(expected, f"id {number}", file=file, line=line, field=1)
             self._at, self._text = self._at + 1, text
             if self._at < number and not self._partial:
-                expected = f"a list for id {self._at}, line {self._at + 1} of {self._shown} (--allow-partial skips it)"
+                skipping = argument("allow_partial=True")
+                expected = f"a list for id {self._at}, line {self._at + 1} of {self._shown} ({skipping} skips it)"
                 raise FormatError(expected, f"id {number}", file=file, line=line, field=1)
         return self._text
 
@@ -56,7 +58,7 @@ class _Lines:
 
         if self._partial or next(self._texts, None) is None:
             return
-        expected = f"lines for the ids 0 to {self._at} alone (--allow-partial skips the rest)"
+        expected = f"lines for the ids 0 to {self._at} alone ({argument('allow_partial=True')} skips the rest)"
         left = self._at + 1
         raise FormatError(expected, f"a line for id {left}", file=self._shown, line=left + 1, field=1)
 

@@ -6,15 +6,16 @@ import math
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, overload
 
 from smtplugins.contracts.errors import SmtError, UsageError
+from smtplugins.host.arguments import argument
 from smtplugins.host.files.joining import Joined, references_of
 from smtplugins.host.files.joining import System as System
 from smtplugins.host.files.joining import Texts as Texts
 from smtplugins.host.files.joining import texts_of as texts_of
 from smtplugins.host.judge import in_sample
-from smtplugins.host.judge.significance import SignificancePlan, judge
+from smtplugins.host.judge.significance import Judgement, SignificancePlan, judge
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -52,10 +53,36 @@ class Score:
 
 
 @dataclass(frozen=True)
-class Evaluation:
+class Evaluation(Sequence[Score]):
     """All scores, with systems in the given order; the first is the baseline."""
 
     scores: tuple[Score, ...]
+
+    def __len__(self) -> int:
+        return len(self.scores)
+
+    @overload
+    def __getitem__(self, index: int) -> Score: ...
+    @overload
+    def __getitem__(self, index: slice) -> tuple[Score, ...]: ...
+    def __getitem__(self, index: int | slice) -> Score | tuple[Score, ...]:
+        return self.scores[index]
+
+    def __repr__(self) -> str:
+        return f"<Evaluation: {', '.join(f'{s.system} {s.metric} {s.score:.2f}' for s in self.scores)}>"
+
+    def _repr_html_(self) -> str:
+        from smtformats.display import html_table
+
+        names = ["system", "metric", "score"]
+        names += ["deviation"] * any(score.deviation is not None for score in self)
+        names += ["low", "high"] * any(score.low is not None for score in self)
+        tests = list(dict.fromkeys(test for score in self for test in score.tests))
+        rows = [
+            [*(_shown(getattr(score, name)) for name in names), *map(score.tests.get, tests), score.signature]
+            for score in self
+        ]
+        return html_table([*names, *(f"p({test})" for test in tests), "signature"], rows)
 
     def rows(self) -> list[dict[str, Any]]:
         """One row per score, for tables and JSON."""
@@ -73,6 +100,10 @@ class Evaluation:
                 extra += "".join(f" p({name})={p:.4f}" for name, p in score.tests.items())
             lines.append(f"{score.system}\t{score.metric} {score.score:.2f}{extra}\t{score.signature}")
         return "\n".join(lines)
+
+
+def _shown(value: Any) -> Any:
+    return round(value, 2) if isinstance(value, float) else value
 
 
 def evaluate(
@@ -94,59 +125,94 @@ def evaluate(
     """
     if not systems:
         raise UsageError("systems: expected at least one, found none")
-    if isinstance(refs, (str, os.PathLike)):
-        raise UsageError(f"refs: expected a list of references, found {os.fspath(refs)!r}")
     plan = plan or SignificancePlan()
-    known = None if formats is None else list(formats)
     outputs = {name: _outputs(name, system) for name, system in systems.items()}
-    streams = references_of(refs, known)
-    read = {name: [texts_of(output, known) for output in runs] for name, runs in outputs.items()}
-    side = [texts_of(sources, known, "source")] if sources is not None else []
-    counted = len(streams[0]) if streams else len(next(iter(read.values()))[0])
-    everything = Joined([*streams, *(output for runs in read.values() for output in runs), *side]).streams
-    rest = iter(everything)
-    streams = [next(rest) for _ in streams]
-    read = {name: [next(rest) for _ in runs] for name, runs in read.items()}
-    side = list(rest)
-    if allow_partial and streams:
-        _check_partial([output for runs in read.values() for output in runs], streams[0], counted)
-    kept = _common(everything, allow_partial)
+    texts = _Aligned.read(outputs, refs, sources, None if formats is None else list(formats))
+    if allow_partial and texts.references:
+        _check_partial([output for runs in texts.systems.values() for output in runs], texts.references[0], texts.count)
+    kept = _common(texts.all(), allow_partial)
     changed = f"|post:{post.spec}" if post is not None else ""
-    partial = f"|segments:{len(kept)}" if len(kept) < counted else ""
-    judged = in_sample.EvaluationFiles([*refs, sources, *(output for runs in outputs.values() for output in runs)])
-    everywhere = judged.any_of(tuned_on)
-    tuned = {
-        name: "|in-sample" if everywhere or any(map(judged.by_run_of, runs)) else "" for name, runs in outputs.items()
-    }
-    source_texts = _pick(side[0], kept) if side else None
-    references = [_pick(stream, kept) for stream in streams]
-    texts = {name: [_postprocess(output, kept, post) for output in runs] for name, runs in read.items()}
+    partial = f"|segments:{len(kept)}" if len(kept) < texts.count else ""
+    tuned = _in_sample_marks(outputs, [*refs, sources], tuned_on)
+    source_texts = None if texts.sources is None else _pick(texts.sources, kept)
+    references = [_pick(stream, kept) for stream in texts.references]
+    hypotheses = {name: [_postprocess(output, kept, post) for output in runs] for name, runs in texts.systems.items()}
     scores = []
     for metric in metrics:
         extract = _extractor(metric, references, source_texts)
-        stats = [[_check_stats(extract(hypotheses), metric, read[name][i], kept) for i, hypotheses in enumerate(runs)]
-                 for name, runs in texts.items()]  # fmt: skip
+        stats = [
+            [_check_stats(extract(run), metric, texts.systems[name][i], kept) for i, run in enumerate(runs)]
+            for name, runs in hypotheses.items()
+        ]
         signature = metric.signature() + changed + plan.signature() + partial
-        for name, runs, judgement in zip(texts, stats, judge(metric, stats, plan), strict=True):
-            if not math.isfinite(judgement.score):
-                raise SmtError(f"metric {metric.name!r}: expected a score of {name}, found {judgement.score}")
-            p = judgement.p[plan.tests[0]] if judgement.p else None
-            full = signature + tuned[name]
-            scores.append(
-                Score(
-                    name,
-                    metric.name,
-                    judgement.score,
-                    full,
-                    judgement.low,
-                    judgement.high,
-                    p,
-                    len(runs),
-                    judgement.deviation,
-                    judgement.p,
-                )
-            )
+        for name, runs, judgement in zip(hypotheses, stats, judge(metric, stats, plan), strict=True):
+            scores.append(_score(name, metric, judgement, plan, signature + tuned[name], len(runs)))
     return Evaluation(tuple(scores))
+
+
+@dataclass(frozen=True)
+class _Aligned:
+    """References, system outputs and sources with the same ids at the same positions.
+
+    ``count`` is the number of sentences of the first reference, or else of the first system, before they were aligned.
+    """
+
+    references: Sequence[Texts]
+    systems: Mapping[str, Sequence[Texts]]
+    sources: Texts | None
+    count: int
+
+    @classmethod
+    def read(
+        cls,
+        outputs: Mapping[str, Sequence[System]],
+        refs: Sequence[System],
+        sources: System | None,
+        formats: Sequence[Format] | None,
+    ) -> _Aligned:
+        """Read all texts and align them by id."""
+        references = references_of(refs, formats)
+        read = {name: [texts_of(output, formats) for output in runs] for name, runs in outputs.items()}
+        side = [texts_of(sources, formats, "source")] if sources is not None else []
+        count = len(references[0]) if references else len(next(iter(read.values()))[0])
+        rest = iter(Joined([*references, *(output for runs in read.values() for output in runs), *side]).streams)
+        aligned = [next(rest) for _ in references], {name: [next(rest) for _ in runs] for name, runs in read.items()}
+        return cls(*aligned, next(rest, None), count)
+
+    def all(self) -> list[Texts]:
+        """All texts, references first and sources last."""
+        outputs = [output for runs in self.systems.values() for output in runs]
+        return [*self.references, *outputs, *([] if self.sources is None else [self.sources])]
+
+
+def _in_sample_marks(
+    outputs: Mapping[str, Sequence[System]],
+    judged_files: Sequence[System | None],
+    tuned_on: Sequence[str | os.PathLike[str]],
+) -> dict[str, str]:
+    """What the signature of each system adds if its weights were learnt from the judged sentences."""
+    judged = in_sample.EvaluationFiles([*judged_files, *(output for runs in outputs.values() for output in runs)])
+    everywhere = judged.any_of(tuned_on)
+    return {
+        name: "|in-sample" if everywhere or any(map(judged.by_run_of, runs)) else "" for name, runs in outputs.items()
+    }
+
+
+def _score(name: str, metric: Metric, judgement: Judgement, plan: SignificancePlan, signature: str, runs: int) -> Score:
+    if not math.isfinite(judgement.score):
+        raise SmtError(f"metric {metric.name!r}: expected a score of {name}, found {judgement.score}")
+    return Score(
+        name,
+        metric.name,
+        judgement.score,
+        signature,
+        judgement.low,
+        judgement.high,
+        judgement.p[plan.tests[0]] if judgement.p else None,
+        runs,
+        judgement.deviation,
+        judgement.p,
+    )
 
 
 def _outputs(name: str, system: System) -> tuple[System, ...]:
@@ -183,7 +249,8 @@ def _common(everything: Sequence[Texts], partial: bool) -> list[int]:
             kept.append(i)
         elif not partial:
             other = next(texts for texts in everything if i < len(texts) and texts.texts[i] is not None)
-            hint = "; --allow-partial judges what all have" if any(texts.numbered for texts in everything) else ""
+            numbered = any(texts.numbered for texts in everything)
+            hint = f"; {argument('allow_partial=True')} judges what all have" if numbered else ""
             raise SmtError(lacking.lacks(i, other) + hint)
     if not kept:
         raise SmtError("no sentence is in all files")

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from smtplugins.contracts.errors import SmtError, UsageError
+from smtplugins.host.arguments import argument
 
 if TYPE_CHECKING:
     from smtformats import Candidates, Format
@@ -69,7 +70,7 @@ class Forests:
                     known = known or any(name in self.weights for name in graph.names)
                     graph = graph.reweighted(self.weights)
                 elif graph.edge_scores is None and self.scale:
-                    raise SmtError(f"{place}: expected scores, found none; --weights computes them")
+                    raise SmtError(f"{place}: expected scores, found none; {argument('weights')} computes them")
                 try:
                     scores = self.scale * graph.scores_or(None)
                     derivations = inference.sample(graph, scores, self.samples, seed=self.seed + k)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, overload
 
 from smtplugins.contracts.errors import SmtError
 from smtplugins.host.files.joining import Joined, System, references_of, texts_of, where_of
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from smtformats import Candidates, Format
     from smtplugins.contracts.metrics import Metric
     from smtplugins.host.files.lists import ListStream
+    from smtplugins.host.files.opening import Path
     from smtplugins.host.judge.postprocess import Post
 
 
@@ -34,12 +35,40 @@ class Oracle:
 
 
 @dataclass(frozen=True)
-class Oracles:
+class Oracles(Sequence[Oracle]):
     """A row per metric and size; ``texts`` are (id, oracle of the whole list under the first metric)."""
 
     rows: tuple[Oracle, ...]
     texts: tuple[tuple[str, str], ...]
     longest: int
+    name: str = "<lists>"
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    @overload
+    def __getitem__(self, index: int) -> Oracle: ...
+    @overload
+    def __getitem__(self, index: slice) -> tuple[Oracle, ...]: ...
+    def __getitem__(self, index: int | slice) -> Oracle | tuple[Oracle, ...]:
+        return self.rows[index]
+
+    def __repr__(self) -> str:
+        tops = {row.metric: f"{row.metric} {row.score:.2f}" for row in self}
+        return f"<Oracles of {len(self.texts)} lists: {', '.join(tops.values())}>"
+
+    def _repr_html_(self) -> str:
+        from smtformats.display import html_table
+
+        rows = [(row.best_at, row.metric, round(row.score, 2), round(row.gain, 2), row.signature) for row in self]
+        return html_table(("best_at", "metric", "score", "gain", "signature"), rows)
+
+    def write(self, path: Path) -> int:
+        """Write the texts, one per line, by id; return the number of ids skipped, which get an empty line."""
+        from smtplugins.host.files.lists import ListStream, candidates, write_best
+
+        best = ListStream(lambda: (candidates([text], id=key) for key, text in self.texts), self.name)
+        return write_best(best, path, fill=None)
 
 
 @dataclass
@@ -114,7 +143,7 @@ def oracles(
         for power, score in enumerate(scores):
             gain = score - scores[0] if metric.higher_is_better else scores[0] - score
             rows.append(Oracle(min(1 << power, longest), metric.name, score, gain, signature))
-    return Oracles(tuple(rows), tuple(texts), longest)
+    return Oracles(tuple(rows), tuple(texts), longest, lists.name)
 
 
 def _ranking(nbest: Candidates) -> list[int]:

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from smtplugins.contracts.errors import SmtError, UsageError
+from smtplugins.host.arguments import argument
 
 if TYPE_CHECKING:
     from smtformats import Candidates
@@ -51,10 +52,12 @@ class Post:
             at += len(nbest)
 
 
-def make_post(spec: str | None) -> Post | None:
-    """Parse a ``--post`` specification; ``None`` for ``none``, which changes nothing."""
+def make_post(spec: str | Post | None) -> Post | None:
+    """Parse a specification of postprocessing; ``None`` for ``none``, which changes nothing."""
     if spec is None or spec == "none":
         return None
+    if isinstance(spec, Post):
+        return spec
     simple = {"bpe": join_bpe, "spm": join_spm}
     if spec in simple:
         function = simple[spec]
@@ -62,15 +65,15 @@ def make_post(spec: str | None) -> Post | None:
     name, colon, language = spec.partition(":")
     if name == "detok":
         if not colon or not language:
-            raise UsageError(f"--post {spec}: expected detok:LANG, such as detok:en")
+            raise UsageError(f"{argument('post')} {spec}: expected detok:LANG, such as detok:en")
         detokenize = _detokenizer(language)
         return Post(spec, lambda texts: list(map(detokenize, texts)))
     try:
         arguments = shlex.split(spec)
     except ValueError as error:
-        raise UsageError(f"--post {spec}: {error}") from None
+        raise UsageError(f"{argument('post')} {spec}: {error}") from None
     if not arguments:
-        raise UsageError("--post: expected none, bpe, spm, detok:LANG or a command, found nothing")
+        raise UsageError(f"{argument('post')}: expected none, bpe, spm, detok:LANG or a command, found nothing")
     return Post(spec, lambda texts: _through(arguments, texts), _BATCH)
 
 
@@ -94,7 +97,8 @@ def _detokenizer(language: str) -> Callable[[str], str]:
         from sacremoses import MosesDetokenizer
     except ImportError:
         raise UsageError(
-            f"--post detok:{language} needs the package sacremoses: pip install sacremoses (or use a command)"
+            f"{argument('post')} detok:{language} needs the package sacremoses: pip install sacremoses "
+            "(or use a command)"
         ) from None
     detokenizer: Any = MosesDetokenizer(lang=language)
 
@@ -109,19 +113,22 @@ def _through(arguments: list[str], texts: Sequence[str]) -> list[str]:
         return []
     for text in texts:
         if "\n" in text:
-            raise SmtError(f"--post {arguments[0]}: expected single-line texts, found a line break in {text[:60]!r}")
+            raise SmtError(
+                f"{argument('post')} {arguments[0]}: expected single-line texts, found a line break in {text[:60]!r}"
+            )
     data = "".join(f"{text}\n" for text in texts).encode()
     try:
         done = subprocess.run(arguments, input=data, stdout=subprocess.PIPE, check=False)
     except OSError as error:
-        raise UsageError(f"--post: {arguments[0]!r} cannot be run: {error.strerror}") from None
+        raise UsageError(f"{argument('post')}: {arguments[0]!r} cannot be run: {error.strerror}") from None
     if done.returncode:
-        raise SmtError(f"--post {arguments[0]}: the command failed with exit code {done.returncode}")
+        raise SmtError(f"{argument('post')} {arguments[0]}: the command failed with exit code {done.returncode}")
     lines = done.stdout.decode("utf-8", "replace").split("\n")
     if lines[-1] == "":
         lines.pop()
     if len(lines) != len(texts):
         raise SmtError(
-            f"--post {arguments[0]}: expected {len(texts)} lines, one for each hypothesis, found {len(lines)}"
+            f"{argument('post')} {arguments[0]}: expected {len(texts)} lines, one for each hypothesis, "
+            f"found {len(lines)}"
         )
     return [line.removesuffix("\r") for line in lines]

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from smtplugins.contracts.errors import SmtError, UsageError
+from smtplugins.host.arguments import argument
 from smtplugins.host.judge.histories import RunHistory, read_runs, result
 from smtplugins.host.judge.judging import JudgedLists, judge
 
@@ -75,7 +76,10 @@ def make_report(
     requested = inputs or ReportInputs()
     learnt = read_runs(runs)
     if not learnt and requested.lists is None and requested.built is None:
-        raise UsageError("nothing to report on: expected runs, lists (-i) or building steps of trees (--built)")
+        raise UsageError(
+            f"nothing to report on: expected runs, lists ({argument('lists', '-i')}) or building steps of trees "
+            f"({argument('built')})"
+        )
     if requested.built not in (None, "-"):
         # Fail now if the file is missing: it is read last, after slow work.
         os.stat(requested.built)
@@ -87,15 +91,15 @@ def make_report(
     name = f"Report of {learnt[0].name if learnt else requested.lists or requested.built}"
     if requested.lists is None:
         for option, value in (
-            ("-w", requested.weights),
-            ("--baseline", requested.baseline),
-            ("-r", requested.references),
+            (argument("weights", "-w"), requested.weights),
+            (argument("baseline"), requested.baseline),
+            (argument("refs", "-r"), requested.references),
         ):
             if value:
-                raise UsageError(f"{option} needs lists (-i)")
+                raise UsageError(f"{option} needs lists ({argument('lists', '-i')})")
         return Report(title or name, tuple(facts), learnt, None, built)
     if not requested.references:
-        raise UsageError("lists need references (-r) to be judged; found none")
+        raise UsageError(f"lists need references ({argument('refs', '-r')}) to be judged; found none")
     weights: Mapping[str, float] | None = None
     whose = requested.weights or "none"
     if requested.weights is not None:
@@ -141,7 +145,8 @@ def _add_run_inputs(run: RunHistory, inputs: ReportInputs, note: Note) -> Report
     hashes, decoded = run.manifest.get("inputs"), sorted(Path(run.folder).glob(_LISTS))
     own_inputs = _decoding_inputs(run, str(decoded[-1])) if decoded else _list_inputs(run)
     if own_inputs is None or not isinstance(hashes, dict):
-        note(f"{run.name}: no lists in this report, as the run does not record its inputs; name them with -i and -r")
+        how = f"{argument('lists', '-i')} and {argument('refs', '-r')}"
+        note(f"{run.name}: no lists in this report, as the run does not record its inputs; name them with {how}")
         return inputs
     own = replace(inputs, lists=own_inputs.lists, allow_partial=inputs.allow_partial or own_inputs.allow_partial)
     for name in ("references", "source", "metric", "format"):
@@ -151,7 +156,8 @@ def _add_run_inputs(run: RunHistory, inputs: ReportInputs, note: Note) -> Report
     wrong += [name for name, digest in input_hashes(files).items() if hashes.get(name, digest) != digest]
     if wrong or not own.references:
         why = f"{wrong[0]} is missing or has changed" if wrong else "its references are not known"
-        note(f"{run.name}: no lists in this report, as {why}; name others with -i and -r")
+        how = f"{argument('lists', '-i')} and {argument('refs', '-r')}"
+        note(f"{run.name}: no lists in this report, as {why}; name others with {how}")
         return inputs
     return own
 

@@ -14,12 +14,13 @@ import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 from smtplugins.contracts.data import Sentence
 from smtplugins.contracts.errors import SmtError, UsageError
 from smtplugins.contracts.learners import ForestProblem, LearnerState, LearnerStep, ListProblem
 from smtplugins.contracts.models import Model
+from smtplugins.host.arguments import argument
 from smtplugins.host.learn import tuning
 from smtplugins.host.learn.pools import ForestPool, ListPool, Work, write_json
 from smtplugins.host.learn.training_data import Note
@@ -102,6 +103,15 @@ class Ended(Mapping[str, float]):
     def __len__(self) -> int:
         return len(self.weights)
 
+    def __repr__(self) -> str:
+        count = len(self.iterations)
+        return f"<Ended: {len(self)} weights, {self.metric} {self.score:.2f} in-sample, {count} iterations>"
+
+    def _repr_html_(self) -> str:
+        from smtformats.display import html_table
+
+        return html_table(("feature", "weight"), self.weights.items(), caption=self.reason)
+
 
 @dataclass
 class Loop:
@@ -132,7 +142,8 @@ class Loop:
         tuning.check_finite(start, "the start weights")
         if not any(start.values()):
             raise UsageError(
-                "expected nonzero start weights (-w FILE, or model.weights in the configuration), found none"
+                f"expected nonzero start weights ({argument('start', '-w FILE')}, or model.weights in the "
+                "configuration), found none"
             )
         rows: list[dict[str, float]] = []
         course = Course(self.options.radius, self.metric.higher_is_better)
@@ -264,8 +275,9 @@ class Loop:
             scores = ", ".join(f"{decoded_score:.4g}" for decoded_score, _ in tried)
             raise SmtError(
                 f"{self.run.path}: the loop collapsed: expected {name} to rise, found {scores}. No weights are "
-                "written. Learn from longer lists (-k) or from forests (--whole), take smaller steps (--reach), "
-                "start from other weights (-w), or use another learner"
+                f"written. Learn from longer lists ({argument('nbest', '-k')}) or from forests "
+                f"({argument('forests=True', '--whole')}), take smaller steps ({argument('reach')}), start from "
+                f"other weights ({argument('start', '-w')}), or use another learner"
             )
         return ended
 
@@ -288,12 +300,14 @@ def tune_decoder(
     command: Sequence[str] = (),
     cache: str | None = None,
     post: str | None = None,
-    **told: Any,
+    note: Note = lambda text: None,
+    told: Note = lambda text: None,
+    quiet: bool = True,
 ) -> Ended:
     """Tune the decoder of a configuration in a folder from which the run can be resumed."""
     from smtplugins.host.learn.run_inputs import load_run_inputs
 
-    inputs = load_run_inputs(host, config, start, cache, post, told.get("note", lambda text: None))
+    inputs = load_run_inputs(host, config, start, cache, post, note)
     options = replace(options, plan=replace(options.plan, runner=config.runner))
     plan = options.plan
     details = {
@@ -306,7 +320,7 @@ def tune_decoder(
         details["rounds"] = options.rounds
     parts = inputs.translator, inputs.sentences, inputs.references, inputs.metric
     with inputs.run(host, config, plan, folder, resume, command, details) as run:
-        return Loop(host, *parts, options, run, **told).go(inputs.translator.model.weights)
+        return Loop(host, *parts, options, run, note, quiet, told).go(inputs.translator.model.weights)
 
 
 def takes_forests_only(host: Host, learner: Spec) -> bool:

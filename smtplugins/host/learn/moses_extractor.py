@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from smtplugins.contracts.errors import SmtError, UsageError
 from smtplugins.contracts.learners import ListProblem
+from smtplugins.host.arguments import argument
 from smtplugins.host.files.opening import Path, open_known
 from smtplugins.host.learn.training_data import Material, append_list
 
@@ -88,7 +89,7 @@ def _pairs(features: Path, scores: Path, formats: Sequence[Format] | None) -> It
                 short, other, at = (first, second, right) if left is None else (second, first, left)
                 raise FormatError(f"sentence {at.id}, as {other} has", "the end", file=short, line=at.line)
             if left.scorer is not None or right.scorer is None:
-                raise UsageError(f"expected features in {first} and statistics in {second} (--scores)")
+                raise UsageError(f"expected features in {first} and statistics in {second} ({argument('scores')})")
             if (left.id, len(left)) != (right.id, len(right)):
                 expected = f"sentence {left.id} with {len(left)} entries, as line {left.line} of {first}"
                 found = f"sentence {right.id} with {len(right)}"

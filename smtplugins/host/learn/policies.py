@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from smtplugins.contracts.decoders import TaskDecoder
-from smtplugins.contracts.errors import SmtError, UsageError
+from smtplugins.contracts.errors import PluginError, SmtError, UsageError
 from smtplugins.contracts.learners import ForestProblem, ListProblem
 from smtplugins.contracts.tasks import TaskProblem
 from smtplugins.host.learn import tuning
@@ -144,10 +144,17 @@ def _learn_policy(host: Host, inputs: RunInputs, decoder: TaskDecoder, plan: Pla
 def _no_task(host: Host, learner: Spec, config: RunConfig) -> str:
     """The error text for a decoder without a task; lists the decoder classes that have one."""
     assert config.decoder is not None
-    makers = {entry.record.name: entry.record.factory for entry in host.registry.entries("decoders")}
-    able = [name for name, make in makers.items() if hasattr(make, "task")]
+    able = [entry.record.name for entry in host.registry.entries("decoders") if _has_task(host, entry.record.name)]
     known = f"decoders that have one: {', '.join(able)}" if able else "no loaded decoder has one"
     return f"learner {learner.name!r} needs a decoder with a search task, and {config.decoder.name!r} has none; {known}"
+
+
+def _has_task(host: Host, decoder: str) -> bool:
+    """Whether a decoder's class has a search task; False if its module cannot be imported."""
+    try:
+        return hasattr(host.registry.factory("decoders", decoder), "task")
+    except PluginError:
+        return False
 
 
 def _write(folder: Path, done: Tuned) -> None:

@@ -10,9 +10,10 @@ import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from smtplugins.contracts.errors import UsageError
+from smtplugins.host.arguments import argument
 from smtplugins.host.files.lists import ListStream
 from smtplugins.host.learn.training_data import Statistics, metric_of
 from smtplugins.host.runs import prepared_folder
@@ -20,17 +21,15 @@ from smtplugins.host.runs import prepared_folder
 if TYPE_CHECKING:
     from smtformats import Candidates, Format
     from smtplugins.host.files.joining import Joined
-    from smtplugins.host.host import Host
+    from smtplugins.host.host import AnySpec, Host
     from smtplugins.host.judge.evaluation import Evaluation
     from smtplugins.host.learn.tuning import Tuned
 
 Note = Callable[[str], None]
 WEIGHTS, TEXT, LISTS = "weights", "best.txt", "rescored"
-SEED, SAMPLES = 12345, 1000
+SEED = 12345
 SIGNIFICANT = 0.05
 NO_DIFFERENCE = "no significant difference"
-_METRIC = "bleu"
-_ELSE = "try more sentences, fewer features, several --runs, other start weights (-w) or another --learner"
 
 
 @dataclass(frozen=True)
@@ -42,6 +41,17 @@ class Reranked:
     dev: Evaluation
     test: Evaluation | None
     higher_is_better: bool = True
+
+    def __repr__(self) -> str:
+        sets = "; ".join(f"{name} {self._change(judged)}" for name, judged in self._sets())
+        return f"<Reranked {self.lists.name}: {sets}>"
+
+    def _repr_html_(self) -> str:
+        from smtformats.display import html_table
+
+        names = ("set", "system", "metric", "score", "p", "verdict", "signature")
+        rows = [[round(row[n], 2) if n == "score" else row[n] for n in names] for row in self.rows()]
+        return html_table(names, rows)
 
     @property
     def weights(self) -> Mapping[str, float]:
@@ -71,16 +81,24 @@ class Reranked:
                 continue
             scores = f"{name} {after.metric} went from {before.score:.2f} to {after.score:.2f}"
             if name == "dev":
-                warnings.append(f"no gain on the tuning data: {scores}; {_ELSE}")
+                warnings.append(f"no gain on the tuning data: {scores}; {_advice()}")
             elif self._verdict(judged) == NO_DIFFERENCE:
                 warnings.append(f"no gain: {scores} (p = {after.p:.4g}, no significant difference)")
             else:
-                tested = "not tested: --bootstrap N" if after.p is None else f"p = {after.p:.4g}"
-                warnings.append(f"the sorted lists are WORSE: {scores} ({tested}). Keep the original lists; {_ELSE}")
+                tested = (
+                    f"not tested: {argument('samples=N', '--bootstrap N')}" if after.p is None else f"p = {after.p:.4g}"
+                )
+                warnings.append(
+                    f"the sorted lists are WORSE: {scores} ({tested}). Keep the original lists; {_advice()}"
+                )
         return warnings
 
     def _sets(self) -> list[tuple[str, Evaluation]]:
         return [("dev", self.dev), *([("test", self.test)] if self.test is not None else [])]
+
+    def _change(self, judged: Evaluation) -> str:
+        before, after = judged.scores[:2]
+        return f"{after.metric} {before.score:.2f} to {after.score:.2f}, {self._verdict(judged)}"
 
     def _verdict(self, judged: Evaluation) -> str:
         """Compare the result with the baseline; a tested difference has to be significant."""
@@ -92,57 +110,101 @@ class Reranked:
         return "better" if (after.score > before.score) == self.higher_is_better else "worse"
 
 
+def _advice() -> str:
+    start = argument("start", "-w")
+    return (
+        f"try more sentences, fewer features, several {argument('runs')}, other start weights ({start}) or another "
+        f"{argument('learner')}"
+    )
+
+
+@dataclass(frozen=True)
+class RerankSettings:
+    """What to learn and to write; see :meth:`smtplugins.host.host.Host.rerank`."""
+
+    features: Sequence[Any] = ()
+    metric: Any = "bleu"
+    learner: AnySpec = "mert"
+    seed: int = 1
+    runs: int | None = None
+    combine: Literal["average", "best"] = "average"
+    start: Mapping[str, float] | str | os.PathLike[str] | None = None
+    keep: Sequence[str] = ()
+    missing: float | None = None
+    post: Any = None
+    samples: int = 1000
+    jobs: int = 1
+    allow_partial: bool = False
+    output: Path | None = None
+    to_format: str | None = None
+
+
 def rerank(
     host: Host,
     dev: ListStream,
     dev_refs: Sequence[Any],
     test: ListStream,
-    test_refs: Sequence[Any] = (),
-    *,
-    features: Sequence[Any] = (),
-    metric: Any = _METRIC,
-    post: Any = None,
-    missing: float | None = None,
-    samples: int = SAMPLES,
-    jobs: int = 1,
-    allow_partial: bool = False,
-    output: Path | None = None,
-    to_format: str | None = None,
+    test_refs: Sequence[Any],
+    settings: RerankSettings,
     note: Note = lambda text: None,
-    **learning: Any,
 ) -> Reranked:
-    """Learn on ``dev`` and sort ``test``; ``output`` is a folder for weights, text and lists."""
-    _check(host, output, to_format or test.format, test_refs, samples)
+    """Learn on ``dev`` and sort ``test``; ``settings.output`` is a folder for weights, text and lists."""
+    output, features, jobs = settings.output, settings.features, settings.jobs
+    _check(host, output, settings.to_format or test.format, test_refs, settings.samples)
     scored = host.score(dev, features, jobs=jobs) if features else dev
     # Features may be slow, so each list is scored once.
     kept = scored.load() if features else None
     learnt_from = ListStream(lambda: iter(kept), dev.name, dev.format, lambda: kept) if kept is not None else scored
-    tuned = host.tune(
-        learnt_from, dev_refs, metric=metric, post=post, jobs=jobs, allow_partial=allow_partial, note=note, **learning
-    )
+    tuned = _tune(host, learnt_from, dev_refs, settings, note)
     scored_test = host.score(test, features, jobs=jobs) if features else test
-    rescored = scored_test.rescore(tuned.weights, missing=missing, note=note)
-    judging: dict[str, Any] = {"post": post, "allow_partial": allow_partial}
+    rescored = scored_test.rescore(tuned.weights, missing=settings.missing, note=note)
     with contextlib.nullcontext() if output is None else prepared_folder(output):
         if output is not None:
-            rescored = _write_results(
-                host, rescored, tuned, output, to_format, note if not allow_partial else lambda _: None
-            )
+            told = note if not settings.allow_partial else lambda _: None
+            rescored = _write_results(host, rescored, tuned, output, settings.to_format, told)
         else:
             lists = list(rescored)
             rescored = ListStream(lambda: iter(lists), test.name, test.format)
         now = learnt_from.rescore(tuned.weights, missing=0.0)
-        judged = host.evaluate(dev_refs, _systems(host, dev, now, dev_refs, metric, post), [metric], **judging)
-        test_scores = None
-        if test_refs:
-            systems = _systems(host, test, rescored, test_refs, metric, post)
-            test_scores = host.evaluate(test_refs, systems, [metric], bootstrap=samples, seed=SEED, **judging)
+        judged = _evaluate(host, dev, now, dev_refs, settings, 0)
+        judged_test = _evaluate(host, test, rescored, test_refs, settings, settings.samples) if test_refs else None
     own = tuple(
         replace(score, signature=f"{score.signature}|in-sample") if score.system == "result" else score
         for score in judged.scores
     )
-    higher = metric_of(host, metric, post).higher_is_better
-    return Reranked(tuned, rescored, replace(judged, scores=own), test_scores, higher)
+    higher = metric_of(host, settings.metric, settings.post).higher_is_better
+    return Reranked(tuned, rescored, replace(judged, scores=own), judged_test, higher)
+
+
+def _tune(host: Host, lists: ListStream, refs: Sequence[Any], settings: RerankSettings, note: Note) -> Tuned:
+    return host.tune(
+        lists,
+        refs,
+        learner=settings.learner,
+        metric=settings.metric,
+        seed=settings.seed,
+        runs=settings.runs,
+        combine=settings.combine,
+        start=settings.start,
+        keep=settings.keep,
+        jobs=settings.jobs,
+        post=settings.post,
+        allow_partial=settings.allow_partial,
+        note=note,
+    )
+
+
+def _evaluate(
+    host: Host, before: ListStream, after: ListStream, refs: Sequence[Any], settings: RerankSettings, samples: int
+) -> Evaluation:
+    """Score the lists before and after sorting and their oracles; ``samples`` is 0 for no test."""
+    from smtplugins.host.files.joining import Joined, references_of
+
+    metric, post = settings.metric, settings.post
+    joined = Joined(references_of(refs, host.formats()))
+    systems = {"baseline": before, "result": after, "oracle": oracle(after, joined, metric_of(host, metric, post))}
+    partial = settings.allow_partial
+    return host.evaluate(refs, systems, [metric], bootstrap=samples, seed=SEED, post=post, allow_partial=partial)
 
 
 def _check(host: Host, output: Path | None, to: str | Format | None, refs: Sequence[Any], samples: int) -> None:
@@ -180,15 +242,6 @@ def _write_results(
 def _suffix(name: str) -> str:
     """The suffixes of a file name, such as `.nbest.gz`."""
     return "".join(Path(name).suffixes[-2:]) if os.path.basename(name) == Path(name).name else ""
-
-
-def _systems(
-    host: Host, before: ListStream, after: ListStream, refs: Sequence[Any], metric: Any, post: Any
-) -> dict[str, Any]:
-    from smtplugins.host.files.joining import Joined, references_of
-
-    joined = Joined(references_of(refs, host.formats()))
-    return {"baseline": before, "result": after, "oracle": oracle(after, joined, metric_of(host, metric, post))}
 
 
 def oracle(lists: ListStream, references: Joined, metric: Any) -> ListStream:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from smtplugins.contracts.errors import SmtError, UsageError
+from smtplugins.host.arguments import argument
 from smtplugins.host.learn.training_data import metric_of
 from smtplugins.host.runs import RunDirectory
 
@@ -46,7 +47,7 @@ class RunInputs:
 
         assert config.source is not None
         record = runs.manifest(
-            command=[argument for argument in command if argument != "--resume"],
+            command=[part for part in command if part != "--resume"],
             options={
                 # A runner does not change results, so a run may be resumed with another one.
                 "config": replace(config, runner=None).to_yaml(),
@@ -80,8 +81,9 @@ def load_run_inputs(
     from smtplugins.host.host import runner_of
 
     if config.source is None or not config.references:
-        missing = "a source (-s)" if config.source is None else "references (-r)"
-        raise UsageError(f"learning needs {missing} in the configuration or on the command line, found none")
+        absent, option = ("a source", "-s") if config.source is None else ("references", "-r")
+        place = argument("in the configuration", f"({option}) in the configuration or on the command line")
+        raise UsageError(f"learning needs {absent} {place}, found none")
     # Check the runner before loading tables.
     runner_of(host, None, config)
     translator = make_translator(host, config, start, cache)

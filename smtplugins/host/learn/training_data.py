@@ -241,7 +241,7 @@ def metric_of(host: Host, spec: Any, post: str | Post | None = None) -> Metric:
     """Make a metric, with postprocessing of the hypotheses if any."""
     from smtplugins.host.judge.postprocess import make_post
 
-    postprocessor = make_post(post) if isinstance(post, str) else post
+    postprocessor = make_post(post)
     metric = host.metric(spec)
     return metric if postprocessor is None else PostprocessedMetric(metric, postprocessor)
 

@@ -18,6 +18,7 @@ from smtplugins.contracts.errors import SmtError, UsageError
 from smtplugins.contracts.models import Model
 from smtplugins.contracts.spec import Spec, parameters
 from smtplugins.contracts.tasks import TaskProblem
+from smtplugins.host.arguments import argument
 from smtplugins.host.learn.training_data import Learnable, Material, Note
 from smtplugins.host.learn.trust_region import SEARCHED
 from smtplugins.host.runs import RunDirectory
@@ -80,6 +81,15 @@ class Tuned(Mapping[str, float]):
     def __len__(self) -> int:
         return len(self.weights)
 
+    def __repr__(self) -> str:
+        runs = f"{len(self.runs)} run{'' if len(self.runs) == 1 else 's'}"
+        return f"<Tuned: {len(self)} weights, {self.metric} {self.score:.2f} in-sample, {runs}>"
+
+    def _repr_html_(self) -> str:
+        from smtformats.display import html_table
+
+        return html_table(("feature", "weight"), self.weights.items(), caption=repr(self)[1:-1])
+
     def rows(self) -> list[dict[str, Any]]:
         """A row per step of each run, for tables and JSON."""
         return [
@@ -132,7 +142,15 @@ class Plan:
 
 
 def plan_of(
-    host: Host, learner: str | Mapping[str, Any] | Spec, keep: Sequence[str] = (), runs: int | None = None, **more: Any
+    host: Host,
+    learner: str | Mapping[str, Any] | Spec,
+    keep: Sequence[str] = (),
+    runs: int | None = None,
+    *,
+    seed: int = 1,
+    combine: Combine = "average",
+    jobs: int | None = None,
+    folder: Path | None = None,
 ) -> Plan:
     """Make a plan. ``runs`` may also be a learner option, as in run.yaml; ``keep`` sets its option ``fixed``."""
     spec = Spec.of(learner)
@@ -147,7 +165,7 @@ def plan_of(
         if "fixed" not in known:
             raise UsageError(f"learner {spec.name!r} cannot keep weights fixed: it has no option `fixed`")
         options["fixed"] = " ".join([*str(options.get("fixed", "")).split(), *keep])
-    return Plan(Spec(spec.name, options), runs=1 if runs is None else runs, **more)
+    return Plan(Spec(spec.name, options), seed, 1 if runs is None else runs, combine, jobs, folder)
 
 
 def limit_reach(host: Host, plan: Plan, radius: float) -> Plan:
@@ -178,7 +196,8 @@ def run_plan(host: Host, material: Learnable, plan: Plan, start: Mapping[str, fl
         note(f"the start weights score better on the training data ({begun:.4g}) than the learnt ones ({score:.4g})")
     sign = 1 if material.metric.higher_is_better else -1
     if len(runs) > 1 and sign * score < min(sign * run.score for run in runs):
-        note(f"the average scores worse ({score:.4g}) than every run, as they ended far apart: try --combine best")
+        how = argument("combine='best'", "--combine best")
+        note(f"the average scores worse ({score:.4g}) than every run, as they ended far apart: try {how}")
     return Tuned(weights, runs, material.metric.name, begun, score, material.signature, chosen)
 
 
@@ -195,7 +214,8 @@ def learn(host: Host, material: Learnable, plan: Plan, start: Mapping[str, float
     kind = type(material.problem)
     if kind not in learner.accepts:
         taken = ", ".join(sorted(map(_items, learner.accepts)))
-        more = ": it needs a decoder's configuration (-c)" if learner.accepts == {TaskProblem} else ""
+        how = argument("host.tune_policy", "-c")
+        more = f": it needs a decoder's configuration ({how})" if learner.accepts == {TaskProblem} else ""
         raise UsageError(f"learner {plan.learner.name!r} learns from {taken}, not from {_items(kind)}{more}")
     runner: Runner = host.registry.make("runners", default_runner(plan.jobs, plan.runner))
     seeds = [(number, plan.seed + number - 1) for number in range(1, plan.runs + 1)]
@@ -240,7 +260,7 @@ def _run(
     if not material.weighed_by(weights):
         raise SmtError(
             "learning ended with all weights 0: the features do not tell good hypotheses from bad ones; start from "
-            "other weights (-w), or add features"
+            f"other weights ({argument('start', '-w')}), or add features"
         )
     return Run(seed, tuple(rows), {name: weights[name] for name in sorted(weights)}, material.score(weights))
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from smtplugins.contracts.errors import UsageError
+from smtplugins.host.arguments import argument
 from smtplugins.host.files.lists import ListStream
 from smtplugins.host.files.opening import Path, find_format, open_known, write_all
 from smtplugins.host.learn.training_data import Material, Note, forest_material, list_material, streams_of
@@ -67,16 +68,17 @@ def material_of(host: Host, inputs: Inputs) -> tuple[ListStream | None, Material
     from smtplugins.host.learn.moses_extractor import load_extracted
 
     formats = host.formats()
-    if isinstance(inputs.refs, (str, os.PathLike)):
-        raise UsageError(f"refs: expected a list of references, found {os.fspath(inputs.refs)!r}")
     if inputs.scores:
         if inputs.refs or inputs.forests is not None:
-            raise UsageError("--scores cannot be used with -r or --forests: extractor files need no references")
+            raise UsageError(
+                f"{argument('scores')} cannot be used with {argument('refs', '-r')} or {argument('forests')}: "
+                "extractor files need no references"
+            )
         features = [inputs.lists] if isinstance(inputs.lists, (str, os.PathLike)) else list(inputs.lists)
         scores = [inputs.scores] if isinstance(inputs.scores, (str, os.PathLike)) else list(inputs.scores)
         return None, load_extracted(features, scores, inputs.metric, formats)
     if not inputs.refs:
-        raise UsageError("expected references to learn with (-r FILE)")
+        raise UsageError(f"expected references to learn with ({argument('refs=FILE', '-r FILE')})")
     references = references_of(inputs.refs, formats)
     sources = texts_of(inputs.sources, formats, "source") if inputs.sources is not None else None
     if inputs.forests is not None:
@@ -98,5 +100,6 @@ def _lists(host: Host, path: Path, format: str | None) -> ListStream:
         known = [fmt for fmt in host.formats() if fmt.kind in ("nbest", "tuning")]
         with open_known(path, None, None, known) as opened:
             if opened.record.kind == "tuning":
-                raise UsageError(f"{os.fspath(path)}: features of Moses' extractor need its statistics (--scores FILE)")
+                how = argument("scores=FILE", "--scores FILE")
+                raise UsageError(f"{os.fspath(path)}: features of Moses' extractor need its statistics ({how})")
     return host.read(path, format=format)

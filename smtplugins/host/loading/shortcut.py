@@ -6,6 +6,7 @@ import inspect
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from smtplugins.contracts.errors import UsageError
 from smtplugins.contracts.offers import Offer
 from smtplugins.contracts.spec import evaluated
 
@@ -43,6 +44,23 @@ def marked_offers(module: Any) -> list[Offer]:
     found = [vars(value).get(_MARK) for value in own if hasattr(value, "__dict__")]
     # By identity: a second name for one function in a module is no second offer.
     return list({id(offer): offer for offer in found if isinstance(offer, Offer)}.values())
+
+
+def function_offer(function: Callable[..., Any]) -> Offer:
+    """The offer of a function or class that is used as a feature: its mark, or else a function's name and inputs."""
+    offer = getattr(function, _MARK, None)
+    if isinstance(offer, Offer):
+        return offer
+    name = getattr(function, "__name__", "")
+    if inspect.isclass(function) or not name.isidentifier():
+        raise UsageError(
+            "features: expected names, functions with a name, or classes marked by @feature, found "
+            f"{name or repr(function)}"
+        )
+    try:
+        return _function_offer(name, function, (inspect.getdoc(function) or name).partition("\n")[0])
+    except TypeError as error:
+        raise UsageError(str(error)) from None
 
 
 def _function_offer(name: str, function: Callable[..., Any], summary: str) -> Offer:

@@ -39,7 +39,8 @@ def add_texts(parser: Any, name: str, what: str) -> None:
 
 def add_metric(parser: Any, default: str | None = "bleu") -> None:
     """Add ``-m``; None leaves it to the configuration."""
-    shown = f"metric to tune for and to judge by, as bleu,tokenize=none (default: {default or 'bleu'})"
+    usual = default or "that of the configuration, else bleu"
+    shown = f"metric to tune for and to judge by, such as bleu,tokenize=none (default: {usual})"
     parser.add_argument("-m", "--metric", default=default, metavar="NAME[,key=value...]", help=shown)
 
 
@@ -49,7 +50,7 @@ def add_study(
     """Add the options of a study; ``tables`` and ``rows`` describe the names that can be chosen."""
     group = parser.add_argument_group("study")
     group.add_argument("-o", "--output", required=True, metavar="DIR", help="folder of the study")
-    group.add_argument("--resume", action="store_true", help="go on in that folder; complete steps are not repeated")
+    group.add_argument("--resume", action="store_true", help="resume in that folder; complete steps are not repeated")
     for name, known in (("row", rows), ("table", tables)):
         shown = f"{name}s to make (default: all). " + "; ".join(f"{key}: {what}" for key, what in known.items())
         if known:
@@ -67,12 +68,18 @@ def add_loop(parser: Any, *, nbest: int = 100, iterations: int = 5) -> None:
     """Add the options of a loop of decoding and learning."""
     add, shown = parser.add_argument, f"tune on lists of N, 0: on forests (default: {nbest})"
     add("--tune-nbest", type=int, default=nbest, metavar="N", help=shown)
-    add("--tune-iterations", type=int, default=iterations, metavar="N", help=f"at most (default: {iterations})")
+    add(
+        "--tune-iterations",
+        type=int,
+        default=iterations,
+        metavar="N",
+        help=f"maximum number of tuning iterations (default: {iterations})",
+    )
 
 
 def add_tuning(parser: Any, learner: str | None = "mert", *, seeds: int | None = 1) -> None:
     """Add the options of :class:`TuningPlan`: by default no tuning if ``learner`` is None, one run if ``seeds`` is."""
-    add, shown = parser.add_argument, f"learner of weights (default: {learner or 'they stay the initial ones'})"
+    add, shown = parser.add_argument, f"learner of weights (default: {learner or 'none, keep the initial weights'})"
     add("--tuner", default=learner, metavar="NAME[,key=value...]", help=shown)
     add_loop(parser)
     if seeds is None:

@@ -87,7 +87,7 @@ class Cone:
                 np.stack([np.where(a != 0, sum_ / a, np.inf), np.where(sum_ != 0, c / sum_, np.inf)]), axis=0
             )
         first, last = roots
-        inside = a < 0  # between the roots; else before the first or behind the last
+        inside = a < 0  # between the roots; else before the first or after the last
         low = np.where(inside, first, np.where(last <= 0, last, -np.inf))
         high = np.where(inside, last, np.where(first >= 0, first, np.inf))
         still = (by == 0).all(axis=1)

@@ -162,7 +162,7 @@ def _orders(system: PhraseSystem, words: tuple[str, ...]) -> Iterator[tuple[_Ste
         gap = min(left)
         for (first, last), some in spans.items():
             here = frozenset(range(first, last))
-            # From behind words other than those of the first gap it has to be possible to come back to it.
+            # After translating other words, a jump back to the first gap must still be within the limit.
             back = 0 if first == gap else abs(last - gap)
             if here <= left and (limit < 0 or max(abs(first - end), back) <= limit):
                 for rule, minted in some:

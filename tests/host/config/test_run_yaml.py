@@ -206,17 +206,17 @@ def test_values_are_taken_as_they_are(write: Write) -> None:
 @pytest.mark.parametrize(
     ("override", "message"),
     [
-        ("seed", "--set: expected KEY=VALUE as decoder.pop_limit=200, found 'seed'"),
-        ("=3", "--set: expected KEY=VALUE as decoder.pop_limit=200, found '=3'"),
-        ("a..b=3", "--set: expected KEY=VALUE as decoder.pop_limit=200, found 'a..b=3'"),
-        ("seed=[", "--set seed: expected a YAML value, found '['"),
-        ("seed=2001-99-99", "--set seed: expected a YAML value, found '2001-99-99'"),
-        ("seed=x", "--set: seed: expected a whole number, found 'x'"),
-        ("sede=3", "--set: sede: unknown key; did you mean 'seed'?"),
-        ("modell.weights=w", "--set: modell: unknown key; did you mean 'model'?"),
-        ("model.weight=w", "--set: model.weight: unknown key; did you mean 'weights'?"),
-        ("seed.x=3", "--set seed.x: seed has no keys inside; give it as a whole"),
-        ("model.features.0.path=x", "--set model.features.0.path: features has no keys inside; give it as a whole"),
+        ("seed", "overrides: expected KEY=VALUE as decoder.pop_limit=200, found 'seed'"),
+        ("=3", "overrides: expected KEY=VALUE as decoder.pop_limit=200, found '=3'"),
+        ("a..b=3", "overrides: expected KEY=VALUE as decoder.pop_limit=200, found 'a..b=3'"),
+        ("seed=[", "overrides seed: expected a YAML value, found '['"),
+        ("seed=2001-99-99", "overrides seed: expected a YAML value, found '2001-99-99'"),
+        ("seed=x", "overrides: seed: expected a whole number, found 'x'"),
+        ("sede=3", "overrides: sede: unknown key; did you mean 'seed'?"),
+        ("modell.weights=w", "overrides: modell: unknown key; did you mean 'model'?"),
+        ("model.weight=w", "overrides: model.weight: unknown key; did you mean 'weights'?"),
+        ("seed.x=3", "overrides seed.x: seed has no keys inside; give it as a whole"),
+        ("model.features.0.path=x", "overrides model.features.0.path: features has no keys inside; give it as a whole"),
     ],
 )
 def test_wrong_overrides_are_named(write: Write, override: str, message: str) -> None:
@@ -276,9 +276,9 @@ class TestToolkits:
         assert config.decoder is not None
         assert (config.decoder.options["pop_limit"], config.seed, config.metric) == (7, 3, Spec("bleu"))
         assert config.model.weights == tmp_path / "w"
-        with pytest.raises(UsageError, match="--set: decoder: expected a mapping with a `name`"):
+        with pytest.raises(UsageError, match="overrides: decoder: expected a mapping with a `name`"):
             load_config("below/x", ["decoder.name=[a]"])
-        with pytest.raises(UsageError, match="--set: seeed: unknown key; did you mean 'seed'"):
+        with pytest.raises(UsageError, match="overrides: seeed: unknown key; did you mean 'seed'"):
             load_config("below/x", ["seeed=1"])
 
     def test_one_that_is_named(self, write: Write) -> None:
@@ -333,7 +333,7 @@ def test_gold_configurations_come_through(shared: Path, tmp_path: Path) -> None:
             continue
         ignore = CHANGING.get(path.relative_to(shared / "gold").as_posix(), "")
         if ignore:
-            with pytest.raises(ConfigError, match=f": {ignore}: expected .* found .*--ignore {ignore} goes on"):
+            with pytest.raises(ConfigError, match=f": {ignore}: expected .* found .*ignore=.* goes on"):
                 load_config(path)
             refused.add(ignore)
         ignored = [ignore] if ignore else []
@@ -390,7 +390,7 @@ class TestPlaces:
     def test_of_overrides_are_those_of_the_call(self, path: Path) -> None:
         config = load_config(path, ["decoder.pop_limit=7", "decoder.beam=x"])
         for option in ("pop_limit", "beam"):
-            with pytest.raises(UsageError, match=rf"^--set: decoder\.{option}: bad$"), config.at("decoder"):
+            with pytest.raises(UsageError, match=rf"^overrides: decoder\.{option}: bad$"), config.at("decoder"):
                 raise UsageError(f"{option}: bad")
 
     def test_other_failures_and_other_configurations_are_left_alone(self, path: Path) -> None:

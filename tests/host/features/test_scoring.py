@@ -241,12 +241,12 @@ class TestNeeds:
     @pytest.mark.parametrize(
         ("need", "message"),
         [
-            ("source", "feature 'x' needs the source: add it with --source FILE"),
+            ("source", "feature 'x' needs the source: add it with source=FILE"),
             ("alignment", "feature 'x' needs the alignment: the decoder has to print word alignments into the list"),
             ("segmentation", "feature 'x' needs the segmentation: the decoder has to print the segmentation into"),
             ("derivation", "feature 'x' needs the derivation: lists have it as trees, for features of whole"),
             ("grammar", "feature 'x' needs the grammar: n-best lists have no grammar"),
-            ("annotations:topic", "feature 'x' needs the annotations topic: add it with --annotation topic=FILE"),
+            ("annotations:topic", "feature 'x' needs the annotations topic: add it with annotations={'topic': FILE}"),
         ],
     )
     def test_what_is_lacking_is_named_with_its_remedy(self, need: str, message: str) -> None:

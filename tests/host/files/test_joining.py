@@ -58,7 +58,7 @@ def test_what_lacks_is_named() -> None:
     with pytest.raises(SmtError, match=r"^here: expected an id of y, found 'seg-1'$"):
         joined.place("seg-1", "here")
     with pytest.raises(
-        SmtError, match=r"^lists: expected a list for id seg-0 \(x:2\), found none; --allow-partial goes"
+        SmtError, match=r"^lists: expected a list for id seg-0 \(x:2\), found none; allow_partial=True goes"
     ):
         joined.check_complete("lists", {0}, "goes on")
     assert joined.streams[1].lacks(2, joined.streams[0]) == "y: expected id seg-1 (x:3), found none"

@@ -66,7 +66,7 @@ class TestJoining:
             ((0, 1, 2), 2, "test.nbest:3: field 1: expected an id below 2, as {s} has 2 lines .*, found id 2"),
             ((0,), 0, "test.nbest:1: field 1: expected an id below 0, as {s} has 0 lines .*, found id 0"),
             ((0, 1), 3, "{s}:3: field 1: expected lines for the ids 0 to 1 alone .*, found a line for id 2"),
-            ((0, 2), 3, "test.nbest:2: field 1: expected a list for id 1, line 2 of {s} .*--allow-partial.*found id 2"),
+            ((0, 2), 3, "test.nbest:2: field 1: expected a list for id 1, line 2 of {s} .*allow_partial.*found id 2"),
             ((1, 2), 3, "test.nbest:1: field 1: expected a list for id 0, line 1 of {s} .*, found id 1"),
             ((1, 2), 2, "test.nbest:1: field 1: expected a list for id 0, line 1 of {s} .*, found id 1"),
         ],
@@ -160,7 +160,7 @@ class TestRescore:
 
     def test_lack_of_a_weight_is_an_error_with_its_remedy(self, file: Files) -> None:
         lists = smt.read(file(LIST)).rescore({"LM0": 1.0, "TM0[0]": 0.5})
-        with pytest.raises(SmtError, match=r"test.nbest:1: feature 'TM0\[1\]' has no weight; --missing-weight 0"):
+        with pytest.raises(SmtError, match=r"test.nbest:1: feature 'TM0\[1\]' has no weight; missing=0"):
             list(lists)
         relaxed = smt.read(file(LIST)).rescore({"LM0": 1.0, "TM0[0]": 0.5}, missing=0.0)
         assert [nbest.totals for nbest in relaxed] == [[-2.0, -2.5], [-4.5]]

@@ -151,7 +151,7 @@ class TestFolders:
             open_known(tmp_path, "kind", None, KNOWN)
         assert str(caught.value) == (
             f"{tmp_path}/0.b:1: field 1: expected one format in a folder, note-kind as in its first file "
-            "(--from names one), found second-kind"
+            "(format names one), found second-kind"
         )
         assert [note.text for note in open_known(tmp_path, "kind", "second", KNOWN).records()] == ["second"]
 

@@ -30,7 +30,7 @@ def test_ids_in_any_order_get_their_lines(host: Host, tmp_path: Path) -> None:
         ]
     partial = smt.read(lists(tmp_path / "l", 2, 0), source=tmp_path / "src", allow_partial=True)
     assert [nbest.source for nbest in partial] == ["s2", "s0"]
-    with pytest.raises(SmtError, match=r"l: expected a list for id 1, line 2 of .*src, found none; --allow-partial"):
+    with pytest.raises(SmtError, match=r"l: expected a list for id 1, line 2 of .*src, found none; allow_partial=True"):
         list(smt.read(tmp_path / "l", source=tmp_path / "src"))
     with pytest.raises(SmtError, match=r"l:2: expected an id below 3, as .*src has 3 lines .*, found '3'"):
         list(smt.read(lists(tmp_path / "l", 0, 3), source=tmp_path / "src"))
@@ -42,7 +42,7 @@ def test_sources_with_ids(tmp_path: Path) -> None:
     path = lists(tmp_path / "l", "a", "b")
     assert [nbest.source for nbest in smt.read(path, source=source)] == ["sa", "sb"]
     assert smt.load(path, source=source).sources == ("sa", "sb")
-    with pytest.raises(SmtError, match=r"l: expected a list for id b \(.*src:1\), found none; --allow-partial skips"):
+    with pytest.raises(SmtError, match=r"l: expected a list for id b \(.*src:1\), found none; allow_partial=True"):
         list(smt.read(lists(tmp_path / "l", "a"), source=source))
     source.write_text("s0\n")
     with pytest.raises(

@@ -110,7 +110,7 @@ def test_impossible_edges_are_never_taken(host: Host, tmp_path: Path) -> None:
 
 def test_faults_are_told(host: Host, tmp_path: Path) -> None:
     path = written(tmp_path / "0.json")
-    with pytest.raises(SmtError, match="forest 0: expected scores, found none; --weights computes them"):
+    with pytest.raises(SmtError, match="forest 0: expected scores, found none; weights computes them"):
         list(sample_lists(Forests(path, 10)))
     with pytest.raises(SmtError, match="none of the 1 weights names a feature of the forests"):
         list(sample_lists(Forests(path, 10, 1.0, {"g": 2.0})))

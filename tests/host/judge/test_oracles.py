@@ -75,7 +75,7 @@ def test_several_metrics_references_and_posts(host: Host) -> None:
     [
         (["a"], "lists: expected line numbers of <texts> as ids, found 'a': a text has no other ids"),
         (["0", "2"], r"lists: expected an id below 2, as <texts> has 2 lines \(the first is id 0\), found '2'"),
-        (["0"], "lists: expected a list for id 1, line 2 of <texts>, found none; --allow-partial judges"),
+        (["0"], "lists: expected a list for id 1, line 2 of <texts>, found none; allow_partial=True judges"),
         (["0", "0"], "lists: expected each id once, found 0 again"),
         ([], "lists: expected lists, found none"),
     ],

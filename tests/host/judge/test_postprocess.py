@@ -49,12 +49,12 @@ def test_command_sees_each_text_once_for_many_lists(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("spec", "error", "message"),
     [
-        ("detok", UsageError, "--post detok: expected detok:LANG, such as detok:en"),
-        ("", UsageError, "--post: expected none, bpe, spm, detok:LANG or a command, found nothing"),
-        ("sh 'x", UsageError, "--post sh 'x: No closing quotation"),
-        ("no-such-command-here", UsageError, "--post: 'no-such-command-here' cannot be run: No such file"),
-        ("head -n 1", SmtError, "--post head: expected 2 lines, one for each hypothesis, found 1"),
-        ("false", SmtError, "--post false: the command failed with exit code 1"),
+        ("detok", UsageError, "post detok: expected detok:LANG, such as detok:en"),
+        ("", UsageError, "post: expected none, bpe, spm, detok:LANG or a command, found nothing"),
+        ("sh 'x", UsageError, "post sh 'x: No closing quotation"),
+        ("no-such-command-here", UsageError, "post: 'no-such-command-here' cannot be run: No such file"),
+        ("head -n 1", SmtError, "post head: expected 2 lines, one for each hypothesis, found 1"),
+        ("false", SmtError, "post false: the command failed with exit code 1"),
     ],
 )
 def test_what_goes_wrong_is_told(spec: str, error: type[SmtError], message: str) -> None:
@@ -85,7 +85,7 @@ def test_detokenizer_is_that_of_sacremoses(monkeypatch: pytest.MonkeyPatch) -> N
     assert post is not None
     assert post(["a ."]) == ["de:a."]
     monkeypatch.setitem(sys.modules, "sacremoses", None)
-    with pytest.raises(UsageError, match="--post detok:de needs the package sacremoses: pip install sacremoses"):
+    with pytest.raises(UsageError, match="post detok:de needs the package sacremoses: pip install sacremoses"):
         make_post("detok:de")
 
 

@@ -87,8 +87,8 @@ def test_files_that_do_not_fit(host: Host) -> None:
         ),
         ("f.dat", {"scores": ["s.dat"], "metric": "chrf"}, "expected metric bleu, found 'chrF2'"),
         ("f.dat", {"scores": ["s.dat"], "folds": 2}, "folds: expected lists"),
-        ("f.dat", {"scores": ["s.dat"], "refs": ["ref"]}, "--scores cannot be used with -r or --forests"),
-        ("f.dat", {"refs": ["ref"]}, r"features of Moses' extractor need its statistics \(--scores FILE"),
+        ("f.dat", {"scores": ["s.dat"], "refs": ["ref"]}, "scores cannot be used with refs or forests"),
+        ("f.dat", {"refs": ["ref"]}, r"features of Moses' extractor need its statistics \(scores=FILE"),
     ):
         with pytest.raises(UsageError, match=message):
             host.tune(files, learner="given,name=LM0", **options)

@@ -32,6 +32,13 @@ references: [ref]
 metric: {name: bleu, tokenize: none}
 learner: trying
 """
+LAZY = """
+from smtplugins import Offer, hookimpl
+
+@hookimpl
+def smt_decoders():
+    yield Offer(name="absent", make="no_such_module:Decoder", summary="x")
+"""
 
 
 class TestKit(LearnerChecks):
@@ -147,10 +154,16 @@ class TestRefused:
         ):
             host.tune("nbest", ["one"], learner="trying")
 
+    def test_decoders_that_cannot_be_imported_are_not_suggested(self) -> None:
+        Path("lazy.py").write_text(LAZY)
+        with pytest.raises(UsageError, match=r"'silent' has none; decoders that have one: .*by-word") as caught:
+            tune(smt.load_plugins([TOYS, "lazy.py"]), "out", "decoder=silent")
+        assert "absent" not in str(caught.value)
+
     def test_what_is_needed(self, host: Host) -> None:
         for change, message in (
-            ("references=[]", r"learning needs references \(-r\)"),
-            ("source=null", r"learning needs a source \(-s\)"),
+            ("references=[]", "learning needs references in the configuration"),
+            ("source=null", "learning needs a source in the configuration"),
             ("learner=null", "tune_policy: name a learner"),
             ("decoder=null", "the configuration names no decoder"),
         ):

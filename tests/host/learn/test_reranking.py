@@ -88,7 +88,7 @@ def test_features_that_learning_did_not_see(host: Host) -> None:
     dev = [Candidates(str(k), ["a b", "b a"], [("f",)] * 2, [[1.0], [2.0]], [0.0, 0.0]) for k in range(2)]
     test = [Candidates("0", ["a b", "b a"], [("f", "g")] * 2, [[1.0, 0.0], [2.0, 0.0]], [0.0, 0.0])]
     metric = "bleu,tokenize=none,max_ngram_order=2"
-    with pytest.raises(SmtError, match="feature 'g' has no weight; --missing-weight 0 counts such features as 0"):
+    with pytest.raises(SmtError, match="feature 'g' has no weight; missing=0 counts such features as 0"):
         host.rerank(dev, [["b a"] * 2], test, [["b a"]], learner=LEARNER, metric=metric)
     done = host.rerank(dev, [["b a"] * 2], test, [["b a"]], learner=LEARNER, metric=metric, missing=0.0, samples=10)
     assert done.best() == ["b a"]
@@ -149,7 +149,7 @@ class TestWarnings:
     def test_worse_but_not_tested(self, host: Host) -> None:
         done = self.rerank(host, 2.0, 0.0, samples=0)
         assert self.verdicts(done) == ["equal", "worse"]
-        assert "(not tested: --bootstrap N)" in done.warnings()[0]
+        assert "(not tested: samples=N)" in done.warnings()[0]
 
     def test_no_difference_that_could_not_be_chance(self, host: Host) -> None:
         done = self.rerank(host, 2.0, 2.0)

@@ -33,7 +33,7 @@ def _here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_ids_and_references(host: Host) -> None:
     for given, refs, message in (
-        (lists()[1:], REFS, "expected a list for id 0, line 1 of <texts>, found none; --allow-partial"),
+        (lists()[1:], REFS, "expected a list for id 0, line 1 of <texts>, found none; allow_partial=True"),
         (lists(), REFS[:4], "expected an id below 4, as <texts> has 4 lines .*found '4'"),
         ([*lists(), lists()[0]], REFS, "expected each id once, found 0 again"),
         ([Candidates("x", ["a"], [("f",)], [[1.0]])], REFS, "expected line numbers of <texts> as ids, found 'x'"),

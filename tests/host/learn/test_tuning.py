@@ -118,7 +118,7 @@ class TestRuns:
                 given, [["a b", "x y"]], learner="turning", metric=f"{BLEU},max_ngram_order=2", runs=2,
                 combine=combine, note=notes.append,
             )  # fmt: skip
-        assert notes == ["the average scores worse (0) than every run, as they ended far apart: try --combine best"]
+        assert notes == ["the average scores worse (0) than every run, as they ended far apart: try combine='best'"]
 
     def test_best(self) -> None:
         runs = [Run(k, (), {"a": float(k)}, score) for k, score in enumerate((1.0, 3.0, 3.0, 2.0))]

@@ -108,7 +108,7 @@ def test_a_step_is_made_once(host: smt.Host, capsys: pytest.CaptureFixture[str])
         study.write_text("deep/text", ["a b", ""])
     manifest = json.loads(Path("out/manifest.json").read_text(encoding="utf-8"))
     assert manifest["tuned_on"] == ["text"] and manifest["options"]["more"] == 3
-    with pytest.raises(UsageError, match="--resume"), ToyStudy(host, arguments()).opened():
+    with pytest.raises(UsageError, match="resume=True"), ToyStudy(host, arguments()).opened():
         pass
     # Other rows, tables and printing go on in the same folder, other options do not.
     same = arguments("--resume", "--row", "own", "--table", "by-size", "-f", "tsv", "--no-paper", "-j", "2")

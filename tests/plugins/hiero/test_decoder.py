@@ -140,7 +140,7 @@ def test_a_limit_of_edges(given_resources: Resources) -> None:
         ({"pop_limit": 0}, "pop_limit: expected 1 or more, found 0"),
         ({"beam_prune": 1.0, "density_prune": 1.0}, "expected beam_prune or density_prune, found both"),
         ({"oov_list": "CD 0.1 NN"}, "oov_list: expected labels with a number each, found 3 items"),
-        ({"oov_list": "CD x"}, "oov_list: expected a number behind 'CD', found 'x'"),
+        ({"oov_list": "CD x"}, "oov_list: expected a number after 'CD', found 'x'"),
     ],
 )
 def test_wrong_options(given_resources: Resources, options: dict[str, Any], message: str) -> None:

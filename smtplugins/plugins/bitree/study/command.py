@@ -25,9 +25,21 @@ def configure(parser: argparse.ArgumentParser) -> None:
     add("--shape", choices=SHAPES, help="for table 7.5 without a parser: trees of this shape, the same for each length")
     add("--lm", metavar="FILE", help="language model of the target language: for phrase-based translation")
     add("--configuration", action="append", metavar="LETTERS", help="as in `smt bitree words` (repeatable)")
-    add("--penalty", type=float, action="append", metavar="X", help="of l2 (repeatable; default: 3, 1, 0.3, 0.1)")
-    add("--cost", type=float, action="append", metavar="X", help="of the SVM (repeatable; default: 1, 0.1, 0.01)")
-    add("--figures", choices=SIZES, help="the paper's size of text to show (default: 10k up to 50,000 pairs)")
+    add(
+        "--penalty",
+        type=float,
+        action="append",
+        metavar="X",
+        help="penalties tried for l2 (repeatable; default: 3, 1, 0.3, 0.1)",
+    )
+    add(
+        "--cost",
+        type=float,
+        action="append",
+        metavar="X",
+        help="costs tried for the SVM (repeatable; default: 1, 0.1, 0.01)",
+    )
+    add("--figures", choices=SIZES, help="text size of the paper's figures shown (default: 10k up to 50,000 pairs)")
     add_path(parser)
     add_tuning(parser, None, seeds=None)
     add_study(parser, TABLES, ROWS)

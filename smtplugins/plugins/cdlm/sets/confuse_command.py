@@ -59,7 +59,7 @@ def add_setting(parser: argparse.ArgumentParser, *, required: bool = True) -> No
 
 
 def add_work(parser: argparse.ArgumentParser) -> None:
-    """Add threads, cache and how much is told."""
+    """Add the options of processes, cache and verbosity."""
     parser.add_argument("-j", "--jobs", type=int, default=1, metavar="N", help="processes (same output for any N)")
     parser.add_argument(
         "--cache", metavar="DIR|off", help="where columns of grammars are kept between runs (default: $SMT_CACHE)"

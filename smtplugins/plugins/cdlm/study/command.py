@@ -25,37 +25,47 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
     add = parser.add_argument
     add("-i", "--input", required=True, type=file, metavar="TEXT", help="target-language sentences to learn from")
-    add("-r", "--ref", action="append", default=[], type=file, metavar="FILE", help="paraphrases of them (repeatable)")
-    add("--test", required=True, type=file, metavar="TEXT", help="sentences to be judged on")
-    add("--test-ref", action="append", default=[], type=file, metavar="FILE", help="paraphrases of these (repeatable)")
-    group = parser.add_argument_group("the confusion grammar, unless -g names one")
-    add = group.add_argument
-    add("--system", nargs="+", default=[], type=file, metavar="GRAMMAR", help="from grammars: all targets of a source")
-    add("--cap", type=int, default=0, metavar="N", help="at most N target sides of a source side")
-    which = "which of them, as in `smt cdlm grammar` (default: order)"
-    add("--best", default="order", metavar="order|count|[-]FEATURE", help=which)
-    add("--no-identity", dest="identity", action="store_false", help="no rules whose sides are the same")
-    scope = "without --system, from the searches of -c: rules that compete at a node, or over a span"
-    add("--scope", choices=("item", "cell"), default="item", help=scope)
+    add("-r", "--ref", action="append", default=[], type=file, metavar="FILE", help="paraphrases of -i (repeatable)")
+    add("--test", required=True, type=file, metavar="TEXT", help="target-language sentences of the test set")
+    test_ref = "paraphrases of --test (repeatable)"
+    add("--test-ref", action="append", default=[], type=file, metavar="FILE", help=test_ref)
+    _add_grammar(parser)
     group = parser.add_argument_group("the system (tables 3 and 4)")
     add = group.add_argument
     add("-c", "--config", metavar="FILE", help="run.yaml, cdec.ini, moses.ini or joshua.config, with a text to tune on")
-    add("--config-set", action="append", default=[], metavar="KEY=VALUE", help="override a key of it")
-    add("-w", "--weights", type=file, metavar="FILE", help="its weights (default: the configuration's)")
-    add("--source", type=file, metavar="FILE", help="the source sentences of the test text")
+    override = "override a key of the configuration (repeatable)"
+    add("--config-set", action="append", default=[], metavar="KEY=VALUE", help=override)
+    add("-w", "--weights", type=file, metavar="FILE", help="weights of the system (default: the configuration's)")
+    add("--source", type=file, metavar="FILE", help="source sentences of the test set")
     add_tuning(group, seeds=3)
     group = parser.add_argument_group("learning")
     add = group.add_argument
-    add("--learner", default=LEARNER, metavar="NAME[,key=value...]", help=f"of the models (default: {LEARNER})")
-    gains = "precision and decay of the linear gains: those of what the baseline LM picks, 0.85,0.7, or others"
+    add("--learner", default=LEARNER, metavar="NAME[,key=value...]", help=f"learner of the models (default: {LEARNER})")
+    gains = "precision and decay of the linear gains: measured on the baseline LM's picks, published (0.85,0.7), or P,R"
     add("--gains", default="measured", metavar="measured|published|P,R", help=gains)
     add("--iterations", type=int, default=5, metavar="N", help="rounds of confusing and learning (default: 5)")
-    add("--rounds", type=int, default=0, metavar="N", help="learn from the sets of the last N, 0: of all (default: 0)")
-    frequent = "without --classes: words that are classes of their own (default: 250)"
+    add("--rounds", type=int, default=0, metavar="N", help="learn from sets of the last N rounds, 0: all (default: 0)")
+    frequent = "without --classes: number of most frequent words with their own class (default: 250)"
     add("--frequent", type=int, default=250, metavar="N", help=frequent)
     add_judging(parser)
     add_setting(parser, required=False)
     add_study(parser, TABLES, {**PICKERS, **SYSTEMS})
+
+
+def _add_grammar(parser: argparse.ArgumentParser) -> None:
+    """Add the options of the confusion grammar."""
+    from smtplugins.contracts.tools.study import file
+
+    group = parser.add_argument_group("the confusion grammar, unless -g names one")
+    add = group.add_argument
+    system = "the system's grammars: confuse all target sides of a source side"
+    add("--system", nargs="+", default=[], type=file, metavar="GRAMMAR", help=system)
+    add("--cap", type=int, default=0, metavar="N", help="use at most N target sides of a source side")
+    which = "target sides that --cap keeps, as in `smt cdlm grammar` (default: order)"
+    add("--best", default="order", metavar="order|count|[-]FEATURE", help=which)
+    add("--no-identity", dest="identity", action="store_false", help="leave out rules with equal sides")
+    scope = "without --system, from the searches of -c: rules that compete at a node, or over a span"
+    add("--scope", choices=("item", "cell"), default="item", help=scope)
 
 
 def run(host: Host, args: argparse.Namespace) -> None:

@@ -21,12 +21,24 @@ def configure(parser: argparse.ArgumentParser) -> None:
     add_bitext(parser)
     parser.set_defaults(min_count=2)
     add_learning(parser)
-    add_texts(parser, "devtest", "that rows 6 and 7 learn float weights from")
-    add_texts(parser, "test", "to be tested on")
+    add_texts(parser, "devtest", "for learning the float weights of rows 6 and 7")
+    add_texts(parser, "test", "of the test set")
     add("--nbest", type=int, default=1000, metavar="N", help="translations of each devtest sentence (default: 1000)")
-    add("--modified-rate", type=float, default=1e-3, metavar="R", help="rate for floats from these (default: 1e-3)")
-    add("--modified-passes", type=int, default=50, metavar="N", help="over these (default: 50)")
-    add("--min-left", type=int, default=3, metavar="N", help="events in which a block goes left at least (default 3)")
+    add(
+        "--modified-rate",
+        type=float,
+        default=1e-3,
+        metavar="R",
+        help="learning rate of float weights on the devtest (default: 1e-3)",
+    )
+    add("--modified-passes", type=int, default=50, metavar="N", help="passes over the devtest (default: 50)")
+    add(
+        "--min-left",
+        type=int,
+        default=3,
+        metavar="N",
+        help="a block may go left if it does in at least N events (default: 3)",
+    )
     add("--stack-size", type=int, default=100, metavar="N", help="hypotheses in a stack (default: 100)")
     add_metric(parser)
     add_study(parser, TABLES, {row.key: f"{row.title} {row.components}" for row in ROWS})

@@ -1,4 +1,4 @@
-"""The decoder ``amasis``: from left to right with a stack of fragments, which labels of a policy put together.
+"""The decoder ``amasis``: left-to-right beam search with a stack of fragments, which a policy's labels combine.
 
 D. Zhang, L. Sun, W. Li, "A Structured Prediction Approach for Statistical Machine Translation" (2008), section 5.
 The phrases of a sentence are those of phrase decoders (``host/decode/parsing.py``), the search is native
@@ -58,7 +58,7 @@ class AmasisOptions(PhraseTableOptions):
         0.0, "drop hypotheses less probable than this times the best of their stack; 0 for none", probability=True
     )
     recombine: Literal["states", "strings"] = option(
-        "states", "recombine hypotheses whose fragments features cannot tell apart, or that have the same words, too"
+        "states", "recombine hypotheses whose fragments have equal feature states; `strings`: and the same words"
     )
     nulls_path: Path | None = option(
         None, "words that may be left out, each with the probability that it has no translation (`smt searn label`)"
@@ -94,8 +94,8 @@ class Amasis(ForestDecoder["WeightedParser"]):
         for active in rest:
             if "segmentation" in active.offer.needs:
                 raise UsageError(
-                    f"amasis: feature {active.label!r} needs phrases one behind the other: fragments are put together "
-                    "in the order that labels say, which the decoder phrase does not"
+                    f"amasis: feature {active.label!r} needs phrases appended from left to right, but labels combine "
+                    "fragments in any order: use it with the decoder phrase"
                 )
         silent = null_rules(options.nulls_path, options.null_threshold) if options.nulls_path is not None else []
         self._silent = bool(silent)

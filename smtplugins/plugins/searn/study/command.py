@@ -20,33 +20,47 @@ def configure(parser: argparse.ArgumentParser) -> None:
     from smtplugins.plugins.searn.study.rows import HISTORY, KINDS, PAIRS, TABLES
 
     add = parser.add_argument
-    add("-s", "--source", required=True, type=file, metavar="FILE", help="tokenised source sentences to learn from")
-    add("-t", "--target", required=True, type=file, metavar="FILE", help="their translations")
-    add("-a", "--alignment", type=file, metavar="FILE", help="their links, 0-0 1-2")
-    add("--align", metavar="NAME[,key=value...]", help="make the links with this model, as `smt align` does")
+    add("-s", "--source", required=True, type=file, metavar="FILE", help="source side of the training text, tokenised")
+    add("-t", "--target", required=True, type=file, metavar="FILE", help="target side of the training text")
+    add("-a", "--alignment", type=file, metavar="FILE", help="word alignments, 0-0 1-2")
+    add("--align", metavar="NAME[,key=value...]", help="align with this model, as `smt align` does")
     add("--lm", required=True, type=file, metavar="FILE", help="language model of the target language, ARPA or KenLM")
-    add_texts(parser, "tune", "to tune weights on")
-    add_texts(parser, "test", "to be tested on")
+    add_texts(parser, "tune", "of the tuning set")
+    add_texts(parser, "test", "of the test set")
     add("--pair", choices=PAIRS, help="the paper's figures for this pair (default: by the endings .fr, .de, .es)")
     group = parser.add_argument_group("rows")
     add = group.add_argument
-    add("--length", type=int, action="append", metavar="N", help="of Pharaoh's phrases (repeatable; default: 1, 2, 3)")
+    add(
+        "--length",
+        type=int,
+        action="append",
+        metavar="N",
+        help="maximum words of Pharaoh's phrases (repeatable; default: 1, 2, 3)",
+    )
     names = f"features of earlier labels, as in `smt searn train` (repeatable; default: {HISTORY})"
     add("--history", action="append", metavar="NAMES", help=names)
     add("--labels", type=int, default=3, metavar="N", help="labels tried in the row `labels` (default: 3)")
     group = parser.add_argument_group("learning")
     add = group.add_argument
-    add("--searn-iterations", type=int, default=3, metavar="N", help="of SEARN (default: 3)")
-    add("--passes", type=int, default=5, metavar="N", help="of the perceptron (default: 5)")
-    add("--min-count", type=int, default=5, metavar="N", help="of features (default: 5)")
-    add("--held-out", type=float, default=0.05, metavar="X", help="part of the text to judge labels on (default 0.05)")
+    add("--searn-iterations", type=int, default=3, metavar="N", help="iterations of SEARN (default: 3)")
+    add("--passes", type=int, default=5, metavar="N", help="passes of the perceptron (default: 5)")
+    add("--min-count", type=int, default=5, metavar="N", help="drop features that occur less often (default: 5)")
+    add(
+        "--held-out",
+        type=float,
+        default=0.05,
+        metavar="X",
+        help="fraction of the text held out to evaluate labels (default: 0.05)",
+    )
     add_tuning(group)
     add_metric(group)
     group = parser.add_argument_group("decoding")
     add = group.add_argument
     add("--stack-size", type=int, default=100, metavar="N", help="hypotheses in a stack (default: 100)")
-    add("--max-options", type=int, default=20, metavar="N", help="for the same words (default: 20)")
-    add("--distortion-limit", type=int, default=6, metavar="N", help="of Pharaoh's search (default: 6)")
+    add("--max-options", type=int, default=20, metavar="N", help="options kept for the same words (default: 20)")
+    add(
+        "--distortion-limit", type=int, default=6, metavar="N", help="distortion limit of Pharaoh's search (default: 6)"
+    )
     add_study(parser, TABLES, KINDS)
     add_renamed(parser, {"--nbest": "--tune-nbest", "--iterations": "--tune-iterations"})
 

@@ -21,16 +21,23 @@ def add_case(parser: argparse.ArgumentParser, offers: Sequence[str]) -> None:
 
     add = parser.add_argument
     add("-c", "--config", required=True, metavar="FILE", help="run.yaml, cdec.ini, moses.ini or joshua.config")
-    add("--set", dest="overrides", action="append", default=[], metavar="KEY=VALUE", help="override a key of it")
+    add(
+        "--set",
+        dest="overrides",
+        action="append",
+        default=[],
+        metavar="KEY=VALUE",
+        help="override a key of the configuration (repeatable)",
+    )
     add("-s", "--source", metavar="FILE", help="sentences to learn from (default: the configuration's)")
     ref: dict[str, Any] = {"action": "append", "default": [], "metavar": "FILE"}
     add("-r", "--ref", dest="references", **ref, help="their references (repeatable; default: same)")
-    add("--test", metavar="FILE", help="sentences to be tested on")
+    add("--test", metavar="FILE", help="source sentences of the test set")
     add("--test-ref", dest="test_references", **ref, help="their references (repeatable)")
     add("-w", "--weights", metavar="FILE", help="initial weights, also of the bounds")
     add_metric(parser, None)
-    add("--post", metavar="none|bpe|spm|detok:LANG|CMD", help="done to translations before any metric")
-    add("--seed", type=int, metavar="N", help="seed of learning (default: 1)")
+    add("--post", metavar="none|bpe|spm|detok:LANG|CMD", help="postprocess translations before scoring")
+    add("--seed", type=int, metavar="N", help="seed of learning (default: that of the configuration, else 1)")
     for name in offers:
         kind = "decoder" if name in ("umt", "hiero") else "learner"
         shown = f"options of {name} (`smt {kind}s show {name}`)"
@@ -46,7 +53,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     add_case(parser, OWN)
     add_loop(parser, nbest=0, iterations=10)
     parser.add_argument(
-        "--rounds", type=int, default=5, metavar="N", help="decode so often for times, the best counts (default: 5)"
+        "--rounds", type=int, default=5, metavar="N", help="decode N times and report the best time (default: 5)"
     )
     add_study(parser, TABLES, ROWS)
     add_renamed(parser, {"--nbest": "--tune-nbest", "--iterations": "--tune-iterations"})
@@ -67,7 +74,7 @@ def configure_sensitivity(parser: argparse.ArgumentParser) -> None:
     add_case(parser, ("umt", "drl"))
     shown = f"an option of umt, drl or metric and its values (repeatable; default: {' '.join(VARIED)})"
     parser.add_argument("--vary", action="append", default=[], metavar="PART.OPTION=VALUE,...", help=shown)
-    parser.add_argument("--seeds", type=int, default=3, metavar="N", help="how many seeds each (default: 3)")
+    parser.add_argument("--seeds", type=int, default=3, metavar="N", help="seeds per setting (default: 3)")
     add_study(parser, {}, {}, paper=False)
 
 

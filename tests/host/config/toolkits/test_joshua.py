@@ -166,7 +166,7 @@ def test_what_changes_translations(key: str) -> None:
     with pytest.raises(ConfigError) as caught:
         load_config("below/joshua.config")
     assert str(caught.value).startswith(f"below/joshua.config:2: {key}: expected ")
-    assert f", found '{value}': it changes translations and is not supported (--ignore {key} goes" in str(caught.value)
+    assert f", found '{value}': it changes translations and is not supported (ignore=['{key}']" in str(caught.value)
     load_config("below/joshua.config", ignore=[key.replace("-", "_")])
     if key in OF_STACKS:
         load(f"tm = thrax pt 3 rules\n{key} = {value}\n")

@@ -291,7 +291,7 @@ def test_what_changes_translations(algorithm: int, key: str, harmful: str, harml
         return
     found = refused(f"[{key}]\n{harmful}\n{rest}", key)
     assert found.startswith(f"2: {key}: expected ")
-    assert f", found '{harmful}': it changes translations and is not supported (--ignore {key} goes on" in found
+    assert f", found '{harmful}': it changes translations and is not supported (ignore=['{key}'] goes on" in found
     if harmless is not None:
         load(f"[{key}]\n{harmless}\n{rest}")
         assert unused() == []
@@ -358,8 +358,8 @@ def test_all_that_is_refused_is_told_at_once() -> None:
     text = "[mira]\ntrue\n[feature]\nDistortion sparse=yes\n[minimum-bayes-risk]\n1\n"
     assert refused(text, "mira", "distortion0.SPARSE", "minimum-bayes-risk").endswith(
         "; line 4: Distortion0.sparse: expected Distortion without sparse, found 'sparse=yes'; line 6: "
-        "minimum-bayes-risk: expected false, found '1' (--ignore mira --ignore Distortion0.sparse --ignore "
-        "minimum-bayes-risk goes on without)"
+        "minimum-bayes-risk: expected false, found '1' (ignore=['mira', 'Distortion0.sparse', "
+        "'minimum-bayes-risk'] goes on without)"
     )
 
 

@@ -266,7 +266,7 @@ class TestRuns:
 
     def test_another_run_is_not_gone_on_with(self, host: Host, setting: ConfusionSetting, tmp_path: Path) -> None:
         train(host, training_of(setting, iterations=1), tmp_path / "run")
-        with pytest.raises(UsageError, match="--resume"):
+        with pytest.raises(UsageError, match="resume=True"):
             train(host, training_of(setting, iterations=1), tmp_path / "run")
         other = replace(setting, pop_limit=7)
         with pytest.raises(UsageError, match="cannot resume"):

@@ -298,7 +298,7 @@ def test_what_cannot_be_is_said(tmp_path: Path, host: Host) -> None:
         Amasis(resources=given, options=AmasisOptions(policy="monotone", labels=-1))
     with pytest.raises(UsageError, match="expected a probability, found 2"):
         Amasis(resources=given, options=AmasisOptions(policy="monotone", beam_threshold=2.0))
-    with pytest.raises(UsageError, match="feature 'kit-jumps' needs phrases one behind the other"):
+    with pytest.raises(UsageError, match="feature 'kit-jumps' needs phrases appended from left to right"):
         Amasis(resources=replace(given, features=(phrase_systems.jumps(),)), options=AmasisOptions(policy="monotone"))
     own = history(random_policy(1, PAPER), tmp_path / "one")
     with pytest.raises(UsageError, match="'itg-history' has another policy than the decoder"):

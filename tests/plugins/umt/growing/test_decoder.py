@@ -159,11 +159,11 @@ class TestFirstPass:
         (tmp_path / "other").write_text("".join(f"{name} {value}\n" for name, value in self.OTHER.items()))
         config = load_config(EXAMPLE / "run.yaml", ["decoder={name: umt, cff_scale: 1.0}"])
         learnt = host.read_weights(EXAMPLE / "weights")
-        same = [one.best for one in host.translator(config, learnt).decode(sentences())]
+        same = [one.best for one in host.translator(config, weights=learnt).decode(sentences())]
         other = load_config(
             EXAMPLE / "run.yaml", ["decoder={name: umt, cff_scale: 1.0}", f"model.weights={tmp_path / 'other'}"]
         )
-        assert [one.best for one in host.translator(other, learnt).decode(sentences())] != same
+        assert [one.best for one in host.translator(other, weights=learnt).decode(sentences())] != same
 
     def test_stay_with_what_is_learnt(self, given_resources: Resources) -> None:
         decoder = Umt(resources=given_resources, options=UmtOptions())

@@ -1,0 +1,203 @@
+"""Methods of the host that estimate models from text: alignments, phrase and rule tables, language models."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import TYPE_CHECKING, Literal, cast
+
+from smtplugins.host.arguments import listed
+
+if TYPE_CHECKING:
+    from smtformats.alignment.links import Alignment
+    from smtplugins.core.lm.estimate import Estimate
+    from smtplugins.host.estimate.align import Text
+    from smtplugins.host.files.opening import Path
+    from smtplugins.host.host import AnySpec, Host
+
+Note = Callable[[str], None]
+
+
+class Estimation:
+    """Estimate models from text."""
+
+    def align(
+        self,
+        source: Text | None = None,
+        target: Text | None = None,
+        *,
+        forward: Path | None = None,
+        backward: Path | None = None,
+        format: str | None = None,
+        model: AnySpec | None = None,
+        iterations: int | None = None,
+        heuristic: str = "grow-diag-final-and",
+        seed: int | None = None,
+        jobs: int = 1,
+        keep_forward: Path | None = None,
+        keep_backward: Path | None = None,
+        note: Note = lambda text: None,
+        quiet: bool = True,
+    ) -> Iterator[Alignment]:
+        """Align the words of a text (files or sequences of sentences) by a model trained on it in both directions.
+
+        Alternatively, ``forward`` and ``backward`` are files with alignments of both directions to symmetrise, in
+        ``format``; then the text is optional. ``model``: ibm1, ibm2, hmm, ibm3, ibm4, fast-align (default) or eflomal,
+        trained for ``iterations`` (default 5; ibm3 and ibm4 3; eflomal by the size of the text). ``heuristic``: as in
+        symal, or ``forward`` or ``backward``. ``seed``: of eflomal, which samples. ``jobs=2`` trains both directions in
+        parallel. ``keep_forward`` and ``keep_backward``: files to write these directions to.
+        """
+        from smtplugins.host.estimate.align import align
+
+        return align(
+            cast("Host", self),
+            source,
+            target,
+            forward=forward,
+            backward=backward,
+            format=format,
+            model=model,
+            iterations=iterations,
+            heuristic=heuristic,
+            seed=seed,
+            jobs=jobs,
+            keep_forward=keep_forward,
+            keep_backward=keep_backward,
+            note=note,
+            quiet=quiet,
+        )
+
+    def extract_phrases(
+        self,
+        source: Path,
+        target: Path,
+        alignment: Path,
+        folder: Path,
+        *,
+        to_format: str | None = None,
+        max_length: int = 7,
+        smoothing: Literal["none", "good-turing", "kneser-ney"] = "none",
+        reordering: str | Sequence[str] = (),
+        reordering_smoothing: float = 0.5,
+        lexical: tuple[Path, Path] | None = None,
+        occurrences: bool = False,
+        skip_bad: bool = False,
+        memory: int | None = None,
+        note: Note = lambda text: None,
+        quiet: bool = True,
+    ) -> int:
+        """Extract phrase pairs from word-aligned text into a folder of tables; return their number.
+
+        The files are ``phrase-table.gz`` (or ``grammar.gz`` in another format), ``lex.f2e`` and ``lex.e2f`` unless
+        ``lexical`` names such tables, and ``reordering-table.MODEL.gz`` for each model in ``reordering``, named as in
+        Moses (wbe-msd-bidirectional-fe). ``max_length``: words of a phrase. ``reordering_smoothing`` is added to the
+        count of each orientation. ``occurrences``: also write Moses' extract files. ``skip_bad``: skip sentence pairs
+        with links outside the sentences. ``memory``: bytes beyond which to sort on disk (default: half the machine's).
+        """
+        from smtplugins.host.estimate.phrase_tables import Bitext, PhraseSettings, extract_phrases
+
+        return extract_phrases(
+            cast("Host", self),
+            Bitext(source, target, alignment),
+            folder,
+            PhraseSettings(max_length, smoothing, listed(reordering), reordering_smoothing, lexical, occurrences),
+            to_format=to_format,
+            skip_bad=skip_bad,
+            memory=memory,
+            note=note,
+            quiet=quiet,
+        )
+
+    def extract_rules(
+        self,
+        source: Path,
+        target: Path,
+        alignment: Path,
+        folder: Path,
+        *,
+        to_format: str | None = None,
+        limits: Literal["moses", "chiang", "cdec", "thrax"] | None = None,
+        max_span: int | None = None,
+        max_source_symbols: int | None = None,
+        max_target_symbols: int | None = None,
+        max_source_words: int | None = None,
+        max_target_words: int | None = None,
+        max_nonterminals: int | None = None,
+        min_hole: int | None = None,
+        min_target_hole: int | None = None,
+        min_words: int | None = None,
+        adjacent: bool | None = None,
+        adjacent_target: bool | None = None,
+        aligned: bool | None = None,
+        tight: bool | None = None,
+        counts: Literal["fractional", "unit", "places"] | None = None,
+        lexical: tuple[Path, Path] | None = None,
+        skip_bad: bool = False,
+        jobs: int = 1,
+        memory: int | None = None,
+        note: Note = lambda text: None,
+        quiet: bool = True,
+    ) -> int:
+        """Extract hierarchical rules from word-aligned text into a folder of tables; return their number.
+
+        ``to_format``: moses (default), cdec or joshua, with that toolkit's scores. ``limits`` are those of Moses'
+        train-model, Chiang (2007), cdec's extractor or Joshua's Thrax (default: the format's toolkit), changed by the
+        arguments from ``max_span`` to ``counts``: fields of `core.extract.hierarchical_rules.RuleSettings`, in words.
+        ``jobs``: threads. ``lexical``, ``skip_bad`` and ``memory`` are those of :meth:`extract_phrases`.
+        """
+        # Those that are fields of the settings are picked out.
+        changes = dict(locals())
+        from smtplugins.host.estimate.phrase_tables import Bitext
+        from smtplugins.host.estimate.rule_tables import extract_rules, rule_format, rule_settings
+
+        return extract_rules(
+            Bitext(source, target, alignment),
+            folder,
+            rule_settings(limits, rule_format(to_format), changes),
+            to_format=to_format,
+            lexical=lexical,
+            skip_bad=skip_bad,
+            jobs=jobs,
+            memory=memory,
+            note=note,
+            quiet=quiet,
+        )
+
+    def estimate_lm(
+        self,
+        text: Path,
+        order: int,
+        arpa: Path | None = None,
+        *,
+        binary: Path | None = None,
+        prune: int | Sequence[int] = (),
+        discount_fallback: float | Sequence[float] | None = None,
+        vocabulary: Path | None = None,
+        memory: int | None = None,
+        note: Note = lambda text: None,
+        quiet: bool = True,
+    ) -> Estimate:
+        """Estimate an n-gram language model of a tokenised text: interpolated modified Kneser-Ney, as lmplz does.
+
+        Written to the ARPA file ``arpa`` and the KenLM probing file ``binary``, if given. ``prune``: drop n-grams seen
+        this often or less; a threshold per order, the last for all higher orders. ``discount_fallback``: discounts of
+        counts 1, 2, and 3 or more for orders where none can be estimated; an empty sequence for lmplz's 0.5 1 1.5.
+        ``vocabulary``: a file of words to keep n-grams of. ``memory``: fail if more bytes are needed (default: 80 % of
+        the machine's).
+        """
+        from smtplugins.host.estimate.lm import binary_target, estimate_file, write_model
+
+        if binary is not None:
+            # Fails before the work is done.
+            binary_target(binary)
+        model = estimate_file(
+            text,
+            order,
+            prune=listed(prune),
+            fallback=None if discount_fallback is None else listed(discount_fallback),
+            vocabulary=vocabulary,
+            memory=memory,
+            note=note,
+            quiet=quiet,
+        )
+        write_model(model, arpa, binary)
+        return model

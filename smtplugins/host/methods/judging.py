@@ -1,0 +1,227 @@
+"""Methods of the host that judge: scores, oracles, minimum Bayes-risk decoding, reports."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, cast
+
+from smtplugins.host.arguments import listed, stream_of, weights_of
+
+if TYPE_CHECKING:
+    from smtformats import Candidates
+    from smtplugins.contracts.metrics import Metric
+    from smtplugins.host.files.lists import ListStream
+    from smtplugins.host.files.opening import Path
+    from smtplugins.host.host import AnySpec, Host
+    from smtplugins.host.judge.evaluation import Evaluation, System
+    from smtplugins.host.judge.oracles import Oracles
+    from smtplugins.host.judge.postprocess import Post
+    from smtplugins.host.judge.reporting import Report
+
+
+class Judging:
+    """Judge translations and lists."""
+
+    def metric(self, spec: AnySpec) -> Metric:
+        """Make a metric by name."""
+        metric: Metric = cast("Host", self).registry.make("metrics", spec)
+        return metric
+
+    def evaluate(
+        self,
+        refs: System | Sequence[System],
+        systems: System | Mapping[str, System],
+        metrics: AnySpec | Sequence[AnySpec] = ("bleu",),
+        *,
+        sources: System | None = None,
+        tests: str | Sequence[str] = (),
+        samples: int = 0,
+        confidence: float | None = None,
+        bootstrap: int = 0,
+        seed: int = 12345,
+        tuned_on: Path | Sequence[Path] = (),
+        post: str | Post | None = None,
+        allow_partial: bool = False,
+    ) -> Evaluation:
+        """Score systems (the first is the baseline) against references.
+
+        ``systems``: by name, or a single one. A system is a path (a text, or lists of which the best is used), a
+        stream of lists or a list of texts, and so are references. ``tests``: any of ``bootstrap``, ``ar``, ``sign``
+        and ``wilcoxon``. ``samples``: by default 1000 for the bootstrap and 10000 for approximate randomisation;
+        ``bootstrap=N`` is short for that test with N samples. ``confidence``: the level of intervals. ``tuned_on``:
+        runs or files that weights were learnt from, to mark in-sample scores. ``post``: postprocessing of hypotheses,
+        such as ``detok:en``. ``allow_partial``: judge the ids that all files have.
+        """
+        from smtplugins.host.judge.evaluation import evaluate
+        from smtplugins.host.judge.postprocess import make_post
+        from smtplugins.host.judge.significance import SignificancePlan
+
+        host = cast("Host", self)
+        return evaluate(
+            systems if isinstance(systems, Mapping) else {_name_of(systems): systems},
+            listed(refs),
+            [self.metric(metric) for metric in listed(metrics)],
+            sources=sources,
+            plan=SignificancePlan.of(listed(tests), samples=samples, level=confidence, bootstrap=bootstrap, seed=seed),
+            tuned_on=listed(tuned_on),
+            post=make_post(post),
+            allow_partial=allow_partial,
+            formats=host.formats(),
+        )
+
+    def oracle(
+        self,
+        lists: ListStream | Iterable[Candidates] | Path,
+        refs: System | Sequence[System] = (),
+        metrics: AnySpec | Sequence[AnySpec] = ("bleu",),
+        *,
+        sources: System | None = None,
+        post: str | Post | None = None,
+        allow_partial: bool = False,
+    ) -> Oracles:
+        """Score the best hypothesis (by sentence score) among the first 1, 2, 4, 8, ... of each list.
+
+        The result has a row per metric and size, and the oracle texts of whole lists under the first metric.
+        Arguments are those of :meth:`evaluate`.
+        """
+        from smtplugins.host.judge.oracles import oracles
+        from smtplugins.host.judge.postprocess import make_post
+
+        host = cast("Host", self)
+        return oracles(
+            stream_of(host, lists),
+            listed(refs),
+            [self.metric(metric) for metric in listed(metrics)],
+            sources=sources,
+            post=make_post(post),
+            allow_partial=allow_partial,
+            formats=host.formats(),
+        )
+
+    def mbr(
+        self,
+        lists: ListStream | Iterable[Candidates] | Path,
+        metric: AnySpec = "bleu",
+        *,
+        scale: float = 1.0,
+        top: int = 0,
+        post: str | Post | None = None,
+        jobs: int = 1,
+        whole: bool = True,
+    ) -> ListStream:
+        """Sort each list by expected score under a metric: minimum Bayes-risk decoding. Totals become these scores.
+
+        Posterior probabilities are proportional to ``exp(scale * total)``; scale 0 makes all equal. ``top``: consider
+        only the N texts of highest total, 0 for all. ``jobs``: processes, same result for any number. ``whole=False``
+        keeps the chosen hypothesis alone, with its old total. Metrics that read the source take it from the lists.
+        """
+        from smtplugins.host.files.lists import ListStream
+        from smtplugins.host.host import default_runner
+        from smtplugins.host.judge.consensus import Consensus, choices
+        from smtplugins.host.judge.postprocess import make_post
+
+        host = cast("Host", self)
+        stream, how = stream_of(host, lists), Consensus(self.metric(metric), scale, top)
+        postprocess, runner = make_post(post), host.registry.make("runners", default_runner(jobs))
+
+        def start() -> Iterator[Candidates]:
+            for choice in choices(stream, how, post=postprocess, runner=runner):
+                yield choice.resort() if whole else choice.candidates.select([choice.best])
+
+        return ListStream(start, stream.name, stream.format)
+
+    def mbr_forests(
+        self,
+        forests: Path,
+        samples: int,
+        metric: AnySpec = "bleu",
+        *,
+        linear: bool = False,
+        scale: float = 1.0,
+        top: int = 0,
+        weights: Mapping[str, float] | Path | None = None,
+        seed: int = 1,
+        format: str | None = None,
+        source: Path | None = None,
+        post: str | Post | None = None,
+        allow_partial: bool = False,
+        jobs: int = 1,
+        whole: bool = True,
+    ) -> ListStream:
+        """Minimum Bayes-risk decoding of forests: of the distinct texts of ``samples`` derivations of each.
+
+        Derivations are sampled in proportion to ``exp(scale * score)``, with scores under ``weights`` or, by default,
+        those of the file. ``linear`` searches the whole forest instead, with the metric's linear form and n-gram
+        probabilities from the samples; its lists hold one text. ``source`` is for metrics that read it. Other
+        arguments are those of :meth:`mbr`.
+        """
+        from smtplugins.host.files.lists import ListStream
+        from smtplugins.host.judge.forest_consensus import Forests, linear_choices, sample_lists
+
+        host = cast("Host", self)
+        table = weights_of(host, weights)
+        sampled = Forests(forests, samples, scale, table, seed, format, host.formats())
+        lists = sample_lists(sampled, source=source, allow_partial=allow_partial)
+        if linear:
+            judge = self.metric(metric)
+            return ListStream(lambda: linear_choices(sampled, judge), lists.name, lists.format)
+        return self.mbr(lists, metric, top=top, post=post, jobs=jobs, whole=whole)
+
+    def report(
+        self,
+        runs: Path | Sequence[Path] = (),
+        output: Path | None = None,
+        *,
+        lists: Path | None = None,
+        refs: Path | Sequence[Path] = (),
+        weights: Path | None = None,
+        missing: float | None = None,
+        source: Path | None = None,
+        baseline: Path | None = None,
+        metric: str | None = None,
+        format: str | None = None,
+        allow_partial: bool = False,
+        built: Path | None = None,
+        title: str | None = None,
+        to_format: str = "html",
+        note: Callable[[str], None] = lambda text: None,
+    ) -> Report:
+        """Report on learning runs, on lists, or on trees step by step; written to ``output`` if given.
+
+        ``runs``: folders of learning runs. ``lists``: by default those of the first run; ``weights`` (default: the
+        result of the runs) sort them, ``missing`` is the weight of features without one, ``baseline`` what they are
+        compared with (default: the best before sorting). ``built``: the building steps of trees, from :meth:`decode`.
+        """
+        from smtplugins.host.files.opening import find_format, write_all
+        from smtplugins.host.judge.reporting import ReportInputs, make_report
+
+        host = cast("Host", self)
+        record = find_format(to_format, "report", host.formats())
+        paths = {
+            name: None if path is None else os.fspath(path)
+            for name, path in (
+                ("lists", lists),
+                ("weights", weights),
+                ("source", source),
+                ("baseline", baseline),
+                ("built", built),
+            )
+        }
+        inputs = ReportInputs(
+            references=tuple(os.fspath(path) for path in listed(refs)),
+            missing=missing,
+            metric=metric,
+            format=format,
+            allow_partial=allow_partial,
+            **paths,
+        )
+        report = make_report(host, [os.fspath(run) for run in listed(runs)], inputs, title=title, note=note)
+        if output is not None:
+            write_all(record, [report], output)
+        return report
+
+
+def _name_of(system: Any) -> str:
+    """The name of a single system: that of its file or stream."""
+    return os.fspath(system) if isinstance(system, (str, os.PathLike)) else str(getattr(system, "name", "system"))
