@@ -74,10 +74,10 @@ def test_show_says_what_options_of_a_dataclass_do(smt: Smt) -> None:
     rows = [line.split(None, 3) for line in options.splitlines()]
     assert rows[0] == ["option", "type", "default", "meaning"]
     assert ["goal", "str", "S", "label of the goal"] in rows
-    (row,) = json.loads(smt("decoders", "show", "swap", "-f", "json").ok())
-    # The default is the decoder's own, what it does is said where the option is shared.
+    (row,) = json.loads(smt("decoders", "show", "phrase", "-f", "json").ok())
+    # Its meaning is said where the option is shared.
     (limit,) = [option for option in row["options"] if option["option"] == "pop_limit"]
-    assert limit["default"] == "1000"
+    assert limit["default"] == "200"
     assert limit["meaning"] == "hypotheses that cube pruning makes for a stack"
 
 
