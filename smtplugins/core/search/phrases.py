@@ -31,7 +31,7 @@ def distortion(weight: float) -> OrderFeature:
 
     from smtplugins.core._core import OrderFeature
 
-    return OrderFeature("distortion", False, False, False, np.array([weight], dtype=np.float64))
+    return OrderFeature("jump", False, False, False, np.array([weight], dtype=np.float64))
 
 
 def reordering(

@@ -82,8 +82,9 @@ class SentenceParser:
         labels: dict[str, dict[str, float]] = {options.nonterminal: {}}
         rest = self.rule_features
         if probabilities:
-            names = [active.label for active in rest if active.offer.name == "oov"]
-            rest = [active for active in rest if active.offer.name != "oov"]
+            labelled = [active for active in rest if getattr(active.feature, "labelled_unknowns", False)]
+            names = [active.label for active in labelled]
+            rest = [active for active in rest if active not in labelled]
             labels = {
                 label: {name: math.log(p) if p > 0 else -math.inf for name in names}
                 for label, p in probabilities.items()

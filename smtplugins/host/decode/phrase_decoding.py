@@ -59,7 +59,7 @@ class PhraseDecoder(ForestDecoder["WeightedParser"]):
             for owner, part in columns:
                 _check_phrases(owner, part)
             with self.parser.times("loading"):
-                models = [active for active in self.parser.stateful if _positional(active) == "reordering"]
+                models = [active for active in self.parser.stateful if _positional(active) == "orientation"]
                 self._rows = [_Rows(model, self.parser.tables, [part for _, part in columns]) for model in models]
         return weighted
 
@@ -135,7 +135,7 @@ class PhraseWorker:
 
 
 def _positional(active: Active) -> str:
-    """``distortion`` or ``reordering`` for features that the search itself computes, "" for others."""
+    """``jump`` or ``orientation`` for features that the search itself computes, "" for others."""
     return getattr(active.feature, "positional", "")
 
 
@@ -145,7 +145,7 @@ def _names(active: Active) -> tuple[str, ...]:
 
 def _order(active: Active, weights: Mapping[str, float]) -> OrderFeature:
     own = [weights.get(name, 0.0) for name in _names(active)]
-    if active.feature.positional == "distortion":
+    if active.feature.positional == "jump":
         return distortion(own[0])
     model = active.feature.model
     return reordering(

@@ -81,7 +81,7 @@ def _rule_features() -> Iterator[Offer]:
     )
     yield Offer(
         name="oov",
-        make="smtplugins.plugins.standard.features:Minted",
+        make="smtplugins.plugins.standard.features:UnknownWords",
         summary="a constant for each word that a decoder passes through, because it is unknown or as an extra option",
         needs=frozenset({"grammar"}),
     )

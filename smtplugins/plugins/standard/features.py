@@ -126,6 +126,12 @@ class Minted:
         return (label, *(f"{label}_{i}" for i in range(1, (self._lengths or 0) + 1)))
 
 
+class UnknownWords(Minted):
+    """The same for a decoder's list of labels for unknown words: its log probabilities replace the value."""
+
+    labelled_unknowns = True
+
+
 class Glue:
     """``value`` for each glue rule that joins two constituents."""
 

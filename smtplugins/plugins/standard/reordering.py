@@ -38,7 +38,7 @@ class Distortion:
     The end of the sentence costs nothing. In a lattice the distance is the shortest path between nodes, in arcs.
     """
 
-    positional = "distortion"
+    positional = "jump"
 
     def start(self, sentence: Sentence) -> Scorer[int]:
         """Return a scorer whose state is the end of the last phrase."""
@@ -95,7 +95,7 @@ class LexicalReordering:
         self.model: ReorderingModel = self._table.model
         self.components = self.model.weights
         self._missing = np.array(_defaults(default_scores, self.model.scores), dtype=np.float32)
-        self.positional = "" if self.model.extraction == "hier" else "reordering"
+        self.positional = "" if self.model.extraction == "hier" else "orientation"
 
     def table_rows(self, sources: Sequence[str], targets: Sequence[str]) -> NDArray[Any]:
         """Return the scores of phrase pairs, ``model.scores`` each; missing pairs have the default scores, or 0.

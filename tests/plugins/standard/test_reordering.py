@@ -133,7 +133,7 @@ def test_models(tmp_path: Path, extraction: str, model: str, direction: str) -> 
         rows = table(path, rng, {span for order in every for span in order}, width, condition)
         name = f"{extraction}-{model}-{direction}-{condition}-{'collapseff' if collapsed else 'allff'}"
         feature = LexicalReordering(path, model=name)
-        assert feature.positional == ("" if extraction == "hier" else "reordering")
+        assert feature.positional == ("" if extraction == "hier" else "orientation")
         orient = of_blocks if extraction == "hier" else of_phrases
         found = scored(feature, listed(*every))
         for order, values in zip(every, found, strict=True):

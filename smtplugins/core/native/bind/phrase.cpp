@@ -34,7 +34,7 @@ OrderFeature make_order(const std::string& kind, bool backward, bool forward, bo
   for (const double weight : order.weights) {
     if (!std::isfinite(weight)) throw nb::value_error("weights must be finite");
   }
-  if (kind != "distortion") {
+  if (kind != "jump") {
     order.reordering = true;
     order.backward = backward;
     order.forward = forward;
@@ -49,7 +49,7 @@ OrderFeature make_order(const std::string& kind, bool backward, bool forward, bo
     } else if (kind == "leftright") {
       order.kind = ReorderingKind::kLeftRight;
     } else {
-      throw nb::value_error("expected distortion, msd, mslr, monotonicity or leftright");
+      throw nb::value_error("expected jump, msd, mslr, monotonicity or leftright");
     }
   }
   if (order.weights.size() != order.components()) {
