@@ -91,7 +91,7 @@ def _prepare(folder: Path, shared: Path) -> None:
         features = [f"{{name: lm, path: {shared / 'gold/cdec/lm/en.4.klm'}}}", "word-penalty", "oov"]
         if case.startswith("phrase"):
             features.append("distortion")
-        lines = ["model:", "  grammar: [data/phrase-table.gz]", "  weights: weights", "  features:"]
+        lines = ["model:", "  tables: [data/phrase-table.gz]", "  weights: weights", "  features:"]
         lines += [f"    - {one}" for one in features]
         text = "\n".join([*lines, f"decoder: {{{decoder}}}", ""])
         (folder / f"{case}.yaml").write_text(text, encoding="utf-8")

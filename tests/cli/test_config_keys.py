@@ -31,7 +31,7 @@ USED: dict[str, tuple[str, set[str]]] = {
     "source_format": ("no-such-format", ALL),
     "references": ("[no.en]", TUNING),
     "decoder": ("no-such-decoder", ALL),
-    "model.grammar": ("[no.rules]", ALL),
+    "model.tables": ("[no.rules]", ALL),
     "model.grammar_format": ("no-such-format", ALL),
     "model.features": ("[no-such-feature]", ALL),
     "model.weights": ("no.weights", ALL),

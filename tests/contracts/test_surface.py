@@ -121,6 +121,35 @@ def test_plugins_and_examples_import_from_public_rooms(folder: str) -> None:
     assert wrong == []
 
 
+OTHER_MEANINGS = {
+    "host/decode/phrase_decoding.py": {"orientation"},  # a kind of PhrasePositionFeature
+    "host/decode/phrase_options.py": {"glue", "pass-through"},  # an option, a value of one
+    "host/decode/sentences.py": {"pass-through"},  # the same value
+    "core/grammar/rules.py": {"glue", "oov"},  # where rules come from
+}
+"""Words of host and core that are also the name of a feature."""
+
+
+def test_no_feature_is_known_to_host_or_core_by_its_name() -> None:
+    """Toolkits' configurations are converted to features by name; ``old_keys`` is what earlier versions wrote."""
+    names = {
+        "translation-model",
+        *(entry.record.name for entry in smtplugins.load_plugins().registry.entries("features")),
+    }
+    found: dict[str, set[str]] = {}
+    for room in ("host", "core"):
+        for path in sorted((SOURCES / "smtplugins" / room).rglob("*.py")):
+            name = path.relative_to(SOURCES / "smtplugins").as_posix()
+            if name.startswith("host/config/toolkits/") or name == "host/config/old_keys.py":
+                continue
+            texts = {
+                node.value for node in ast.walk(ast.parse(path.read_text("utf-8"))) if isinstance(node, ast.Constant)
+            }
+            if used := {name for name in names if name in texts}:
+                found[name] = used
+    assert found == OTHER_MEANINGS
+
+
 def members() -> set[str]:
     """The members of all protocols, and what classes of the surface say a plugin's object may have."""
     found = set()

@@ -118,7 +118,7 @@ def run(args: argparse.Namespace) -> None:
             if key not in known:
                 raise UsageError(f"{option}: decoder {config.decoder.name!r} has no option {key!r}")
     source = args.input or (str(config.source) if config.source is not None else "-")
-    manifest = options.Manifest(args, [args.config, source, args.weights, *map(str, config.model.grammar)])
+    manifest = options.Manifest(args, [args.config, source, args.weights, *map(str, config.model.paths)])
     host.decode(
         config,
         args.output,

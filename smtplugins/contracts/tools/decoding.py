@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from smtplugins.host.config.override import kept_options
-from smtplugins.host.config.resources import Resources, Table
+from smtplugins.host.config.resources import Resources
+from smtplugins.host.config.rule_tables import RuleTable
 from smtplugins.host.decode.built_steps import BuiltTree, children, rule_text, sides
 from smtplugins.host.decode.forest_decoding import ForestDecoder
 from smtplugins.host.decode.lattices import holds_both
@@ -28,10 +29,10 @@ __all__ = [
     "PhraseTableOptions",
     "PhraseWorker",
     "Resources",
+    "RuleTable",
     "SentenceForest",
     "SentenceParser",
     "StackOptions",
-    "Table",
     "Times",
     "Translator",
     "WeightedParser",

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
-import io
 import os
 import re
 import types
@@ -22,10 +21,12 @@ from smtformats.errors import quote
 from smtplugins.contracts.errors import SmtError, UsageError
 from smtplugins.contracts.spec import Spec, suggestion
 from smtplugins.host.arguments import argument
+from smtplugins.host.config.old_keys import old_key_notes, translate
+from smtplugins.host.config.rule_tables import RuleTable
+from smtplugins.host.config.written import as_yaml
 from smtplugins.host.errors import message
 
 if TYPE_CHECKING:
-    from smtformats.config.settings import Settings
     from smtplugins.host.config.toolkits.draft import Draft
 
 
@@ -43,16 +44,21 @@ class ConfigError(SmtError):
 
 @dataclass(frozen=True)
 class ModelConfig:
-    """Tables, features and weights. ``grammar_format`` applies to all grammars, per-sentence ones too.
+    """Tables, features and weights. ``grammar_format`` applies to all tables, per-sentence grammars too.
 
     ``missing`` is the weight of features that ``weights`` does not have, 0 by default.
     """
 
-    grammar: tuple[Path, ...] = ()
+    tables: tuple[RuleTable, ...] = ()
     grammar_format: str | None = None
     features: tuple[Spec, ...] = ()
     weights: Path | None = None
     missing: int | None = None
+
+    @property
+    def paths(self) -> tuple[Path, ...]:
+        """The files of the tables."""
+        return tuple(table.path for table in self.tables)
 
 
 @dataclass(frozen=True)
@@ -95,7 +101,7 @@ class RunConfig:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """Notes about the toolkit's settings that are not used."""
+        """Notes about old keys, and the toolkit's settings that are not used."""
         return self._notes
 
     @property
@@ -122,17 +128,7 @@ class RunConfig:
 
     def to_yaml(self) -> str:
         """Write the record as a run.yaml with every key and absolute paths."""
-        import yaml
-
-        def dumped(unicode: bool) -> str:
-            text: str = yaml.safe_dump(
-                _plain(self), sort_keys=False, allow_unicode=unicode, default_flow_style=None, width=110
-            )
-            return text
-
-        text = dumped(True)
-        # YAML breaks lines at these characters unless they are escaped.
-        return dumped(False) if any(char in text for char in "\x85\u2028\u2029") else text
+        return as_yaml(self)
 
 
 def load_config(
@@ -183,7 +179,9 @@ def _read(
     with open_bytes(path) as stream:
         data = stream.read()
     file = None if os.fspath(path) == "-" else Path(os.path.abspath(path))
-    settings = _settings(data, name, format)
+    from smtplugins.host.config.toolkits import draft, toolkit_settings
+
+    settings = toolkit_settings(data, name, format)
     if settings is None:
         tree = _Tree(name, file.resolve().parent if file is not None else Path.cwd())
         plain = tree.plain(_compose(data, name), ())
@@ -193,21 +191,23 @@ def _read(
                 f"{argument('ignore')} is for settings of a cdec.ini, moses.ini or joshua.config: {name} is a run.yaml"
             )
     else:
-        from smtplugins.host.config.toolkits import draft
-
         made = draft(settings, file)
         # The toolkits resolve paths against the working directory.
         tree = _Tree(name, Path.cwd())
         tree.lines.update(made.lines)
         ignored = _check_settings(made, list(ignore), name)
         plain, unused = made.values, [*made.unused(), *ignored]
+    tree.translate(plain)
     for override in overrides:
         tree.override(plain, override)
+    tree.translate(plain)
     record: RunConfig = tree.bind(plain, RunConfig, ())
     object.__setattr__(record, "_tree", tree)
+    notes = old_key_notes(name, tree.old, plain)
     if settings is not None:
         object.__setattr__(record, "_toolkit", settings.origin.partition("-")[0])
-        object.__setattr__(record, "_notes", _notes(name, made.unused(), ignored))
+        notes += _notes(name, made.unused(), ignored)
+    object.__setattr__(record, "_notes", notes)
     return record, unused
 
 
@@ -240,23 +240,6 @@ def _notes(name: str, unused: Sequence[str], ignored: Sequence[str]) -> tuple[st
     return tuple(notes)
 
 
-def _settings(data: bytes, name: str, format: str | None) -> Settings | None:
-    """The settings of a toolkit's configuration; ``None`` if the data has no toolkit's shape."""
-    from smtformats import all_formats
-    from smtformats.files import HEAD_BYTES, Lines
-    from smtplugins.host.files.opening import find_format
-
-    if format is not None:
-        records = [find_format(format, "config")]
-    else:
-        configs = (record for record in all_formats() if record.kind == "config")
-        records = [record for record in configs if record.matches(data[:HEAD_BYTES])]
-    if len(records) != 1:
-        return None
-    settings: Settings = records[0].read(Lines(io.BytesIO(data), name))
-    return settings
-
-
 def _compose(data: bytes, name: str) -> Any:
     """The YAML node of a file."""
     import yaml
@@ -287,9 +270,27 @@ class _Tree:
         self.lines: dict[tuple[str, ...], int] = {}
         self.overridden: set[tuple[str, ...]] = set()
         self.seen: set[int] = set()
+        self.places: dict[tuple[str, ...], tuple[str, ...]] = {}
+        self.old: dict[str, None] = {}
+
+    def translate(self, plain: Any) -> None:
+        """Replace old keys, and remember where their values stand in the file."""
+        for at in [at for at in self.places if self.overridden & {at[:1], at[:2]}]:
+            del self.places[at]
+        if isinstance(plain, dict) and isinstance(model := plain.get("model"), dict):
+            places, old = translate(model, self.folder, self.error, replaced=("model", "grammar") in self.overridden)
+            self.places |= places
+            self.old |= dict.fromkeys(old)
 
     def error(self, key: tuple[str, ...], text: str) -> SmtError:
         """An error at a key, with the line of the nearest key in the file."""
+        return self._error_at(self._place(key), text)
+
+    def _place(self, key: tuple[str, ...]) -> tuple[str, ...]:
+        """The key as the file has it."""
+        return (*self.places.get(key[:3], key[:3]), *key[3:])
+
+    def _error_at(self, key: tuple[str, ...], text: str) -> SmtError:
         near = next((key[:n] for n in range(len(key), -1, -1) if key[:n] in self.lines), ())
         for given in self.overridden:
             if key[: len(given)] == given or (given[: len(key)] == key and key not in self.lines):
@@ -298,12 +299,13 @@ class _Tree:
 
     def error_inside(self, key: tuple[str, ...], text: str) -> SmtError:
         """An error at a key, or at the key below it with which the text begins or which it quotes."""
+        key = self._place(key)
         below = {path[len(key)] for path in {*self.lines, *self.overridden} if path[:-1] == key}
         for name in sorted(below):
             match = re.search(rf"(?:^|[ ']){re.escape(name)}(?:'|: )", text)
             if match is not None:
-                return self.error((*key, name), text[match.end() :] if match[0].endswith(": ") else text)
-        return self.error(key, text)
+                return self._error_at((*key, name), text[match.end() :] if match[0].endswith(": ") else text)
+        return self._error_at(key, text)
 
     def plain(self, node: Any, key: tuple[str, ...]) -> Any:
         """Convert a YAML node to plain values; remember lines, refuse tags, aliases and repeated keys."""
@@ -368,6 +370,8 @@ class _Tree:
             return tuple(self.bind(item, args[0], (*key, str(i))) for i, item in enumerate(listed))
         if wanted is Spec:
             return self._spec(value, key)
+        if wanted is RuleTable and not isinstance(value, Mapping):
+            return RuleTable(self.bind(value, Path, key))
         if dataclasses.is_dataclass(wanted):
             return self._record(value, wanted, key)
         if wanted is Path:
@@ -397,6 +401,8 @@ class _Tree:
         for name in value:
             if name not in hints:
                 raise self.error((*key, name), f"unknown key{suggestion(name, hints)}")
+        if wanted is RuleTable and "path" not in value:
+            raise self.error(key, "expected a path: add the key `path`")
         record = wanted(**{name: self.bind(item, hints[name], (*key, name)) for name, item in value.items()})
         if isinstance(record, OutputConfig) and record.nbest < 1:
             raise self.error((*key, "nbest"), f"expected a number from 1 on, found {record.nbest}")
@@ -431,18 +437,3 @@ def _read_override(text: str) -> tuple[str, Any]:
         return path, yaml.safe_load(value)
     except (yaml.YAMLError, ValueError, AttributeError):
         raise UsageError(f"{argument('overrides', '--set')} {path}: expected a YAML value, found {value!r}") from None
-
-
-def _plain(value: Any) -> Any:
-    if isinstance(value, Spec):
-        # A mapping has no place for the option `name`, which names the column.
-        if "name" in value.options:
-            return str(value)
-        return {"name": value.name, **value.options} if value.options else value.name
-    if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        fields = (field.name for field in dataclasses.fields(value) if field.init)
-        shown = {name: _plain(getattr(value, name)) for name in fields}
-        return {name: item for name, item in shown.items() if item not in (None, [], {})}
-    if isinstance(value, tuple):
-        return [_plain(item) for item in value]
-    return os.fspath(value) if isinstance(value, Path) else value

@@ -48,6 +48,7 @@ def check_names(translator: Translator, sentences: Sequence[Sentence], note: Cal
         return
     config = translator.config
     labels = tuple(f"{spec.options.get('name', spec.name)}_" for spec in config.model.features)
+    labels += tuple(f"{table.name}_" for table in config.model.tables if table.name)
     is_open = any(sentence.grammars for sentence in sentences) or config.toolkit in _IGNORING
     wrong = [] if is_open else [name for name in left if not name.startswith(labels)]
     place = f"{file}: " if (file := getattr(translator.given, "file", "")) else ""

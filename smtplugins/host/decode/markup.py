@@ -86,7 +86,7 @@ class SentenceMarkup:
         if not names and any(asked.probability != 1 for asked in self._asked):
             raise UsageError(
                 f"sentence {sentence.id}: a tag has a probability, but there is no table whose rules have numbers of "
-                "its name (translation-model,path=,name=) to split it over"
+                "its name (`name` in model.tables) to split it over"
             )
 
     def __bool__(self) -> bool:

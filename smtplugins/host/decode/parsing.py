@@ -34,7 +34,8 @@ if TYPE_CHECKING:
     from smtformats.grammar.rules import Rule
     from smtplugins.contracts.data import Sentence
     from smtplugins.core.grammar.parsed_forest import Forest
-    from smtplugins.host.config.resources import Resources, Table
+    from smtplugins.host.config.resources import Resources
+    from smtplugins.host.config.rule_tables import RuleTable
     from smtplugins.host.features.scoring import Active
 
 
@@ -304,7 +305,7 @@ class WeightedParser:
         return given
 
     def _sentence_grammars(
-        self, columns: Sequence[GrammarColumns], own: Sequence[Table], tables: Tables, alone: bool
+        self, columns: Sequence[GrammarColumns], own: Sequence[RuleTable], tables: Tables, alone: bool
     ) -> tuple[list[Any], tuple[str, ...]]:
         """The grammars that a sentence is parsed with, and their owners."""
         grammars: list[Any] = [self._own(part, tables) for part in columns]
@@ -333,10 +334,10 @@ class WeightedParser:
     def _own(self, columns: GrammarColumns, tables: Tables) -> Grammar:
         return Grammar(columns, tables, span_limit=self.parser.options.max_span)
 
-    def _own_tables(self, sentence: Sentence) -> list[Table]:
-        from smtplugins.host.config.resources import Table
+    def _own_tables(self, sentence: Sentence) -> list[RuleTable]:
+        from smtplugins.host.config.rule_tables import RuleTable
 
-        return [Table(Path(path)) for path in sentence.grammars]
+        return [RuleTable(Path(path)) for path in sentence.grammars]
 
     def _scored(
         self, sentence: Sentence, forest: Forest, owners: tuple[str, ...], starts: Sequence[int]

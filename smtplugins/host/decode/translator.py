@@ -11,25 +11,26 @@ from typing import TYPE_CHECKING
 from smtplugins.contracts.errors import UsageError
 from smtplugins.host.arguments import argument
 from smtplugins.host.config.resources import resources
+from smtplugins.host.config.rule_tables import RuleTable, merged
 from smtplugins.host.features.scoring import tuneable
 
 if TYPE_CHECKING:
     from smtplugins.contracts.data import Sentence
     from smtplugins.contracts.decoders import Decoder, Decoding
     from smtplugins.contracts.models import Model
+    from smtplugins.contracts.spec import Spec
     from smtplugins.host.config.resources import Resources
     from smtplugins.host.config.run_yaml import RunConfig
     from smtplugins.host.host import Host
-
-_TABLE = "translation-model"
 
 
 @dataclass(frozen=True)
 class Translator:
     """A decoder and its model, with the names of the features that every n-best list shows.
 
-    ``columns`` are the names of each configured feature's columns. ``arc_name`` is the feature that scores the arcs of
-    lattices, ``arc_scores`` the number of scores of an arc. ``given`` are the weights as they were read.
+    ``columns`` are the names of the columns of each feature and named table of the configuration. ``arc_name`` is the
+    feature that scores the arcs of lattices, ``arc_scores`` the number of scores of an arc. ``given`` are the weights
+    as they were read.
     """
 
     decoder: Decoder
@@ -66,7 +67,7 @@ class Translator:
     def features(self) -> tuple[str, ...]:
         """The same features in the order of the configuration."""
         dense = tuple(getattr(self.decoder, "dense_names", ()))
-        tables = {spec.options.get("name") for spec in self.config.model.features if spec.name == _TABLE}
+        tables = {table.name for table in self.config.model.tables}
         features: list[str] = []
         for label in itertools.chain.from_iterable(self.columns):
             own = [name for name in dense if name == label or name.startswith((f"{label}[", f"{label}_"))]
@@ -76,8 +77,8 @@ class Translator:
     @property
     def fixed(self) -> frozenset[str]:
         """The features that are not tuned (``tuneable=false``)."""
-        specs = zip(self.config.model.features, self.columns, strict=True)
-        labels = {name for spec, names in specs if not tuneable(spec) for name in names}
+        parts = zip(_listed(self.config), self.columns, strict=True)
+        labels = {name for part, names in parts if not _is_tuneable(part) for name in names}
         dense = getattr(self.decoder, "dense_names", ())
         return frozenset(labels).union(name for name in dense if name.partition("[")[0] in labels)
 
@@ -145,16 +146,24 @@ def make_translator(
     return Translator(decoder, model, config, columns, stateful, arc_name, loading, arc_scores, read)
 
 
+def _listed(config: RunConfig) -> tuple[Spec | RuleTable, ...]:
+    return merged(config.model.tables, config.model.features)
+
+
+def _is_tuneable(part: Spec | RuleTable) -> bool:
+    return part.tuneable if isinstance(part, RuleTable) else tuneable(part)
+
+
 def _columns(config: RunConfig, given: Resources) -> tuple[tuple[tuple[str, ...], ...], frozenset[str]]:
-    """The names of each configured feature's columns, and which of them are stateful."""
+    """The names of the columns of features and named tables, in the order of lists, and which are stateful."""
     from smtplugins.host.features.rule_columns import column_names, is_stateful
 
     columns: list[tuple[str, ...]] = []
     stateful: set[str] = set()
-    for spec in config.model.features:
-        label = str(spec.options.get("name", spec.name))
+    for part in _listed(config):
+        label = part.name if isinstance(part, RuleTable) else str(part.options.get("name", part.name))
         active = next((active for active in given.features if active.label == label), None)
-        # Tables and features with open namespaces name their columns themselves.
+        # Tables name their columns themselves.
         own = (label,) if active is None else column_names(active, getattr(active.feature, "components", 1))
         columns.append(tuple(own))
         if active is not None and is_stateful(active.feature):
@@ -169,8 +178,8 @@ def _with_missing(
     if config.model.missing is None:
         return weights
     complete = dict(weights)
-    for spec, names in zip(config.model.features, columns, strict=True):
-        count = int(spec.options.get("scores") or 1) if spec.name == _TABLE else 1
+    for part, names in zip(_listed(config), columns, strict=True):
+        count = part.scores or 1 if isinstance(part, RuleTable) else 1
         if count > 1:
             names = tuple(f"{names[0]}[{k}]" for k in range(count))
         for name in names:

@@ -182,11 +182,16 @@ def _activate_one(
             registry.make("features", spec, without=("name", "tuneable")),
             named="name" in spec.options,
         )
-    if any(other.label == feature.label for other in active):
-        raise UsageError(f"two features are named {feature.label!r}; rename one of them with `name=`")
-    if not feature.label or any(char in feature.label for char in " \t\n=|"):
-        raise UsageError(f"expected a column name without blanks, `=` and `|`, found {feature.label!r}")
+    check_label(feature.label, [other.label for other in active])
     active.append(feature)
+
+
+def check_label(label: str, others: Iterable[str]) -> None:
+    """Refuse a name of columns that another feature or table has, or that lists cannot hold."""
+    if label in others:
+        raise UsageError(f"two features are named {label!r}; rename one of them with `name=`")
+    if not label or any(char in label for char in " \t\n=|"):
+        raise UsageError(f"expected a column name without blanks, `=` and `|`, found {label!r}")
 
 
 def tuneable(spec: Spec) -> bool:

@@ -58,7 +58,7 @@ class RunInputs:
                 "combine": plan.combine,
                 **details,
             },
-            inputs=runs.input_hashes([config.source, *config.references, *config.model.grammar]),
+            inputs=runs.input_hashes([config.source, *config.references, *config.model.paths]),
             plugins=host.plugins,
             seed=plan.seed,
         )

@@ -13,7 +13,15 @@ from smtformats.grammar.rules import NonTerminal, Rule
 from smtplugins.contracts.decoders import BuiltStep, Decoding
 from smtplugins.contracts.errors import UsageError
 from smtplugins.contracts.options import option
-from smtplugins.contracts.tools.decoding import MARKS, NO_LIMIT, GrammarOptions, Resources, Table, Times, rule_text
+from smtplugins.contracts.tools.decoding import (
+    MARKS,
+    NO_LIMIT,
+    GrammarOptions,
+    Resources,
+    RuleTable,
+    Times,
+    rule_text,
+)
 from smtplugins.contracts.tools.features import blocks_of, column_names
 from smtplugins.contracts.tools.grammars import GLUE, MINTED, Edges, Origins, Rules, Vocabulary, own_label
 from smtplugins.plugins.reference.chart import Applied, ChartItem, ChartSearch, parse
@@ -98,7 +106,7 @@ class Reference:
         """Output words without the marks of sentences."""
         return " ".join(word for word in text.split(" ") if not (self._options.markers and word in MARKS))
 
-    def _loaded(self, table: Table) -> Iterator[Applied]:
+    def _loaded(self, table: RuleTable) -> Iterator[Applied]:
         """The rules of a table that can apply."""
         if table.limit:
             raise UsageError(f"{table.path}: the decoder `reference` has no limit of target sides")
@@ -119,7 +127,7 @@ class Reference:
 
     def _rules(self, sentence: Sentence, words: Sequence[str]) -> list[Applied]:
         """The rules whose words are in the sentence, glue rules, and rules that copy input words."""
-        own = [applied for path in sentence.grammars for applied in self._loaded(Table(Path(path)))]
+        own = [applied for path in sentence.grammars for applied in self._loaded(RuleTable(Path(path)))]
         given = set(words)
         rules = [applied for applied in (*(self._tables or ()), *own) if given.issuperset(_words(applied.rule.source))]
         known = {applied.rule.source for applied in rules if not applied.from_start}

@@ -103,13 +103,6 @@ def _rule_features() -> Iterator[Offer]:
         summary="the scores of lattice arcs",
         needs=frozenset({"grammar"}),
     )
-    yield Offer(
-        name="translation-model",
-        make="smtplugins.plugins.standard.features:TranslationModel",
-        summary="a rule or phrase table: its column names and how a decoder uses it",
-        needs=frozenset({"grammar"}),
-        trial="smtplugins.plugins.standard.trial:tiny_table",
-    )
 
 
 def _position_features() -> Iterator[Offer]:

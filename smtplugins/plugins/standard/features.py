@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from smtformats.tokens import blanks
 from smtplugins.contracts.errors import SmtError, UsageError
-from smtplugins.contracts.tools.decoding import Table
 from smtplugins.contracts.tools.grammars import GLUE, MINTED
 
 if TYPE_CHECKING:
@@ -144,26 +143,6 @@ class Glue:
         """Return the value for glue rules with two children, else 0."""
         flags: NDArray[Any] = origins_of(rules).of(GLUE) & (rules.counts(~rules.is_word) == 2)
         return flags * self._value
-
-
-class TranslationModel:
-    """A table of the model: it has ``scores`` columns, named after this feature.
-
-    ``limit`` is the maximum number of target sides for each source side (0: all). ``max_span`` is the longest span,
-    if it differs from the decoder's; -1 is for rules that begin at the start of the sentence. ``owner`` is Joshua's.
-    """
-
-    def __init__(
-        self,
-        path: Path,
-        *,
-        scores: int | None = None,
-        limit: int = 0,
-        max_span: int | None = None,
-        owner: str = "",
-    ) -> None:
-        self.table = Table(path, owner=owner, limit=limit, max_span=max_span, scores=scores)
-        self.scores = scores
 
 
 def origins_of(rules: Rules) -> Origins:

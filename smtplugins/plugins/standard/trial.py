@@ -6,13 +6,6 @@ from pathlib import Path
 from typing import Any
 
 
-def tiny_table(folder: Path) -> dict[str, Any]:
-    """Write a table of one rule."""
-    path = folder / "rules.txt"
-    path.write_text("[X] ||| haus ||| house ||| p=1\n", encoding="utf-8")
-    return {"path": path}
-
-
 def tiny_orientations(folder: Path) -> dict[str, Any]:
     """Write a reordering table of six phrase pairs."""
     path = folder / "orientations.txt"

@@ -116,13 +116,14 @@ class System:
 
     def resources(self, folder: Path, host: Host) -> Resources:
         """Return the table, written to the folder, and the features."""
-        from smtplugins.host.config.resources import Resources, Table
+        from smtplugins.host.config.resources import Resources
+        from smtplugins.host.config.rule_tables import RuleTable
 
         folder.mkdir(parents=True, exist_ok=True)
         path = folder / "rules.txt"
         path.write_text("".join(map(_line, self.rules)), encoding="utf-8")
         features = tuple(map(active, FEATURES))
-        return Resources((Table(path, name="kit-table"),), features, tuple(host.formats()))
+        return Resources((RuleTable(path, name="kit-table"),), features, tuple(host.formats()))
 
     def every(self, words: Sequence[str]) -> list[tuple[Rule, str]]:
         """Return all rules for a sentence, and their origins."""

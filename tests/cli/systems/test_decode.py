@@ -691,7 +691,7 @@ MISTAKES = [
     ("max_span: 10", "search: wide", ":2: decoder.search: expected one of cube_pruning, full, found 'wide'\n"),
     ("name: hiero", "name: hiro", ":2: decoder: unknown decoder 'hiro'; did you mean 'hiero'?\n"),
     ("decoder:", "decdoer:", ":2: decdoer: unknown key; did you mean 'decoder'?\n"),
-    ("rules.txt", "rulse.txt", ":4: model.grammar.0: {here}/rulse.txt: No such file or directory\n"),
+    ("rules.txt", "rulse.txt", ":4: model.tables.0: {here}/rulse.txt: No such file or directory\n"),
     ("en.arpa", "an.arpa", ":6: model.features.0: {here}/an.arpa: No such file or directory\n"),
     ("base=10", "base=11", ":6: model.features.0: feature 'lm': base: expected one of e, 10, found '11'\n"),
     ("glue,name", "glu,name", ":8: model.features.2: unknown feature 'glu'; did you mean 'glue'?\n"),
@@ -723,7 +723,7 @@ class TestMistakes:
         toolkit("moses")
         Path("moses.ini").write_text(MOSES.replace("path=glue", "path=gleu"))
         result = smt("decode", "-c", "moses.ini", stdin=BAKER)
-        assert result.err == f"smt: moses.ini:16: model.grammar.1: {system}/gleu: No such file or directory\n"
+        assert result.err == f"smt: moses.ini:16: model.tables.1: {system}/gleu: No such file or directory\n"
         Path("moses.ini").write_text(MOSES.replace("[search-algorithm]\n3", "[search-algorithm]\n5"))
         result = smt("decode", "-c", "moses.ini", stdin=BAKER)
         assert "moses.ini:2: decoder.search: expected one of cube_pruning, full, found 'incremental'" in result.err

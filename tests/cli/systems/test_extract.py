@@ -155,7 +155,7 @@ def test_escaped_text_is_translated_and_unescaped(smt: Smt, to_format: str) -> N
     assert smt(*CALL, "-q", "--to", to_format).ok() == ""
     table = "phrase-table.gz" if to_format == "moses-phrases" else "grammar.gz"
     Path("run.yaml").write_text(
-        f"decoder: {{name: phrase}}\nmodel:\n  grammar: out/{table}\n  features: [word-penalty]\n  weights: weights\n"
+        f"decoder: {{name: phrase}}\nmodel:\n  tables: out/{table}\n  features: [word-penalty]\n  weights: weights\n"
     )
     Path("weights").write_text("word-penalty -1\n")
     assert smt("decode", "-c", "run.yaml", "-i", "s", "-o", "found", "-q").ok() == ""

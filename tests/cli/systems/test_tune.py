@@ -101,7 +101,7 @@ class TestLeftovers:
             ("-s", "no.de"),
             ("-s", "empty"),
             ("-w", "empty.weights"),
-            ("--set", "model.grammar=no.txt"),
+            ("--set", "model.tables=no.txt"),
             ("--set", "model.weights=null"),
             ("--set", "decoder.pop_limit=-1"),
             ("--iterations", "0"),

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from smtformats import FormatError
 from smtplugins.contracts.errors import SmtError, UsageError
 from smtplugins.contracts.spec import Spec
+from smtplugins.host.config.rule_tables import RuleTable
 from smtplugins.host.config.run_yaml import ConfigError, ModelConfig, OutputConfig, RunConfig, load_config, show_config
 
 WHOLE = """\
@@ -21,7 +22,7 @@ source: corpus/tune.de
 references: [corpus/tune.en.a, /abs/tune.en.b]
 decoder: {name: hiero, pop_limit: 50}
 model:
-  grammar: [rules.gz, glue.gz]
+  tables: [rules.gz, glue.gz]
   features: [{name: lm, path: lm.en.klm, name_path: x}, word-penalty]
   weights: start.txt
 learner: {name: mert, runs: 4}
@@ -57,7 +58,7 @@ def test_whole_file_becomes_a_typed_record(write: Write, tmp_path: Path) -> None
         references=(tmp_path / "corpus/tune.en.a", Path("/abs/tune.en.b")),
         decoder=Spec("hiero", {"pop_limit": 50}),
         model=ModelConfig(
-            grammar=(tmp_path / "rules.gz", tmp_path / "glue.gz"),
+            tables=(RuleTable(tmp_path / "rules.gz"), RuleTable(tmp_path / "glue.gz")),
             features=(
                 Spec("lm", {"path": str(tmp_path / "lm.en.klm"), "name_path": str(tmp_path / "x")}),
                 Spec("word-penalty"),

@@ -20,7 +20,7 @@ RULES = "[X] ||| haus ||| house ||| p=-1 rare=1\n[X] ||| das [X,1] ||| the [1] |
 CONFIG = """\
 decoder: hiero
 model:
-  grammar: rules
+  tables: rules
   features: [word-penalty, glue, pass-through]
   weights: w
 """
@@ -89,8 +89,8 @@ def test_grammars_of_sentences_may_have_other_names() -> None:
 
 
 def test_sparse_features_need_not_be_in_this_table() -> None:
-    features = "model.features=['translation-model,path=rules,name=TM', word-penalty]"
-    assert "'TM_seldom'" in told(translator("p 1\nTM_seldom 2\n", features))[0]
+    given = ("model.tables={path: rules, name: TM}", "model.features=[word-penalty]")
+    assert "'TM_seldom'" in told(translator("p 1\nTM_seldom 2\n", *given))[0]
 
 
 @pytest.mark.parametrize(
@@ -115,7 +115,8 @@ def test_features_that_do_not_tell_their_names() -> None:
 
 def test_components_without_a_weight_are_named_one_by_one() -> None:
     Path("rules").write_text("haus ||| house ||| 0.5 0.25 0.1\n")
-    made = translator("TM[1] 1\nword-penalty 1\n", "model.features=['translation-model,path=rules,name=TM', glue]")
+    given = ("model.tables={path: rules, name: TM}", "model.features=[glue]")
+    made = translator("TM[1] 1\nword-penalty 1\n", *given)
     assert made.unweighted() == ["TM[0]", "TM[2]", "glue"]
     assert made.notes() == ["features without a weight count 0: TM[0], TM[2], glue"]
 

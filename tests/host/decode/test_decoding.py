@@ -28,7 +28,7 @@ RULES = "[X] ||| haus ||| house ||| p=-1\n[X] ||| haus ||| home ||| p=-2\n[X] ||
 CONFIG = """\
 decoder: hiero
 model:
-  grammar: rules
+  tables: rules
   features: [word-penalty, glue, pass-through]
 """
 
@@ -63,24 +63,23 @@ class TestSystems:
 
     def test_features_without_a_weight_have_what_the_configuration_says(self, host: Host) -> None:
         Path("w").write_text("word-penalty 3\n")
-        features = "['translation-model,path=rules,scores=2,name=TM', word-penalty, glue]"
-        given = ("model.weights=w", "model.missing=1", f"model.features={features}")
+        table = "model.tables={path: rules, scores: 2, name: TM}"
+        given = ("model.weights=w", "model.missing=1", "model.features=[word-penalty, glue]", table)
         wanted = {"TM[0]": 1, "TM[1]": 1, "word-penalty": 3, "glue": 1}
         assert system(host, None, *given).model.weights == wanted
-        assert system(host, None, given[0], given[2]).model.weights == {"word-penalty": 3}
+        assert system(host, None, given[0], *given[2:]).model.weights == {"word-penalty": 3}
         assert system(host, {"p": 1.0}, *given).model.weights == {"p": 1}
 
     def test_names_that_lists_always_show(self, host: Host) -> None:
-        features = (
-            "[glue, 'translation-model,path=rules,scores=2,name=TM', 'pass-through,lengths=2,name=P', source-path]"
-        )
-        made = system(host, None, f"model.features={features}")
+        features = "model.features=[glue, 'pass-through,lengths=2,name=P', source-path]"
+        table = "model.tables={path: rules, scores: 2, name: TM, position: 1}"
+        made = system(host, None, features, table)
         assert made.arc_name == "source-path"
         list(made.decode([]))
         # The table names its own columns, none of which is called TM.
         assert made.names() == ("glue", "P", "P_1", "P_2", "source-path")
         Path("rules").write_text("haus [X] ||| house [X] ||| 0.5 0.25 ||| 0-0\n")
-        made = system(host, None, f"model.features={features}", "output.format=moses-nbest")
+        made = system(host, None, features, table, "output.format=moses-nbest")
         list(made.decode([]))
         assert made.names()[:3] == ("glue", "TM[0]", "TM[1]")
 

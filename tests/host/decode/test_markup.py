@@ -27,9 +27,9 @@ decoder:
   distortion_limit: 2
   xml: MODE
 model:
-  grammar: table
+  tables: {path: table, name: TM, scores: 2}
   grammar_format: moses-phrases
-  features: ["translation-model,path=table,scores=2,name=TM", oov, distortion, "word-penalty"]
+  features: [oov, distortion, "word-penalty"]
   weights: weights
 """
 WORDS = tuple("abcde")

@@ -17,7 +17,8 @@ from smtplugins.contracts.errors import FeatureError, UsageError
 from smtplugins.contracts.offers import Offer
 from smtplugins.contracts.spec import Spec
 from smtplugins.core.grammar.rules import Rules
-from smtplugins.host.config.resources import Resources, Table, resources
+from smtplugins.host.config.resources import Resources, resources
+from smtplugins.host.config.rule_tables import RuleTable
 from smtplugins.host.config.run_yaml import ModelConfig
 from smtplugins.host.decode.parsing import SentenceForest, SentenceParser
 from smtplugins.host.decode.parsing_options import ParsingOptions
@@ -40,8 +41,11 @@ def rules(tmp_path: Path) -> Path:
     return path
 
 
-def made(path: Path, features: list[str] | None = None, **options: Any) -> SentenceParser:
-    config = ModelConfig(grammar=(path,), features=tuple(map(Spec.parse, features or [])))
+def made(
+    path: Path, features: list[str] | None = None, table: RuleTable | None = None, **options: Any
+) -> SentenceParser:
+    table = table or RuleTable(path)
+    config = ModelConfig((table,), features=tuple(map(Spec.parse, features or [])))
     return SentenceParser(resources(smt.load_plugins().registry, config, cache="off"), ParsingOptions(**options))
 
 
@@ -105,9 +109,9 @@ class TestConventions:
         assert swaps("haus haus", max_span=1) == 0
 
     def test_a_table_with_a_span_of_its_own(self, rules: Path) -> None:
-        table = f"translation-model,path={rules},max_span="
-        assert rule("X", "[X] [X]", "[X] [X]") in shown(forest(made(rules, [f"{table}2"], max_span=1), "haus haus"))
-        assert rule("X", "[X] [X]", "[X] [X]") not in shown(forest(made(rules, [f"{table}1"]), "haus haus"))
+        long, short = (RuleTable(rules, max_span=span) for span in (2, 1))
+        assert rule("X", "[X] [X]", "[X] [X]") in shown(forest(made(rules, table=long, max_span=1), "haus haus"))
+        assert rule("X", "[X] [X]", "[X] [X]") not in shown(forest(made(rules, table=short), "haus haus"))
 
     def test_long_sentences_are_cut(self, rules: Path) -> None:
         """As in Joshua."""
@@ -146,7 +150,7 @@ class TestLimits:
         assert {word for word in ("house", "home", "building") if rule("X", "haus", word) in found} == kept
 
     def test_a_tables_own_limit_goes_before(self, rules: Path) -> None:
-        maker = made(rules, [f"translation-model,path={rules},limit=1"], max_options=3, pass_through="none")
+        maker = made(rules, table=RuleTable(rules, limit=1), max_options=3, pass_through="none")
         assert len([one for one in shown(forest(maker, "haus", {"p": 1.0})) if "'haus'" in one]) == 1
 
 
@@ -243,13 +247,13 @@ class TestBlocks:
 
 def test_tables_are_read_once(rules: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     loaded: list[Path] = []
-    load = Table.load
+    load = RuleTable.load
 
-    def counted(self: Table, *args: Any, **options: Any) -> GrammarColumns:
+    def counted(self: RuleTable, *args: Any, **options: Any) -> GrammarColumns:
         loaded.append(self.path)
         return load(self, *args, **options)
 
-    monkeypatch.setattr(Table, "load", counted)
+    monkeypatch.setattr(RuleTable, "load", counted)
     maker = made(rules)
     for weight in (1.0, 2.0):
         forest(maker, "haus", {"p": weight})

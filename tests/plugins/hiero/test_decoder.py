@@ -20,6 +20,7 @@ from smtplugins.contracts.models import Model
 from smtplugins.contracts.spec import Spec, parameters
 from smtplugins.core.graph.inference import kbest, viterbi
 from smtplugins.host.config.resources import Resources, resources
+from smtplugins.host.config.rule_tables import RuleTable
 from smtplugins.host.config.run_yaml import ModelConfig
 from smtplugins.plugins.hiero.decoder import Hiero, HieroOptions
 from smtplugins.plugins.hiero.limits import TOOLKITS
@@ -37,7 +38,7 @@ def given_resources() -> Resources:
         "word-penalty,value=cdec,name=W",
         "pass-through,name=P",
     )
-    config = ModelConfig(grammar=(EXAMPLE / "rules.txt",), features=tuple(map(Spec.parse, features)))
+    config = ModelConfig((RuleTable(EXAMPLE / "rules.txt"),), features=tuple(map(Spec.parse, features)))
     return resources(smt.load_plugins().registry, config, cache="off")
 
 

@@ -11,6 +11,7 @@ from smtplugins.contracts.data import Sentence
 from smtplugins.contracts.decoders import Decoding
 from smtplugins.contracts.models import Model
 from smtplugins.host.config.resources import resources
+from smtplugins.host.config.rule_tables import RuleTable
 from smtplugins.host.config.run_yaml import ModelConfig
 from smtplugins.host.decode.built_steps import source_words
 from smtplugins.plugins.hiero.decoder import Hiero, HieroOptions
@@ -25,7 +26,7 @@ RULES = """\
 def traced(tmp_path: Path, text: str) -> tuple[Decoding, list[str]]:
     path = tmp_path / "rules"
     path.write_text(RULES)
-    given = resources(smt.load_plugins().registry, ModelConfig(grammar=(path,)), cache="off")
+    given = resources(smt.load_plugins().registry, ModelConfig((RuleTable(path),)), cache="off")
     made = Hiero(resources=given, options=HieroOptions(pass_through="none"))
     (found,) = made.decode([Sentence("0", tuple(text.split()))], Model(weights={"p": 1.0}))
     assert found.trace is not None

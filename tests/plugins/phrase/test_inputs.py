@@ -318,8 +318,8 @@ class TestConfigurations:
             ("TM= 1 0.5", "TM= 1 2 3", r"moses.ini:11: field 2: expected 2 weights of TM, found 3"),
             ("TM= ", "NoSuchFeature= 1\nTM= ", r"moses.ini:11: field 1: expected the name of a feature .* 'NoSuch"),
             ("Distortion\n", "Distortion foo=1\n", r"moses.ini:5: field 1: expected a key of Distortion .*found 'foo'"),
-            ("path=table", "path=tab#le", r"moses.ini:6: model.grammar.0: .*tab: No such file or directory"),
-            ("path=table", "path=no", r"moses.ini:6: model.grammar.0: .*no: No such file or directory"),
+            ("path=table", "path=tab#le", r"moses.ini:6: model.tables.0: .*tab: No such file or directory"),
+            ("path=table", "path=no", r"moses.ini:6: model.tables.0: .*no: No such file or directory"),
             (
                 "[feature]",
                 "[mapping]\n0 T 0\n[decoding-graph-backoff]\n2\n[feature]",

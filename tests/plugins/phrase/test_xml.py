@@ -29,8 +29,8 @@ haus das ||| house that ||| 0.1 0.1
 CONFIG = """\
 decoder: {name: phrase, search: stack, distortion_limit: 0, xml: MODE}
 model:
-  grammar: table
-  features: ["translation-model,path=table,scores=2,name=TM", "oov,value=-100", "phrase-penalty,value=1"]
+  tables: {path: table, name: TM, scores: 2}
+  features: ["oov,value=-100", "phrase-penalty,value=1"]
   weights: weights
 """
 _SPAN = re.compile(r"\|([0-9]+)-([0-9]+)\|")
@@ -217,7 +217,7 @@ class TestErrors:
 
     def test_probabilities_without_a_table_to_split_them_over(self) -> None:
         Path("table").write_text("[X] ||| ein ||| a ||| p=1\n")
-        Path("run.yaml").write_text("decoder: phrase\nmodel: {grammar: table}\n")
+        Path("run.yaml").write_text("decoder: phrase\nmodel: {tables: table}\n")
         assert decode("exclusive", '<a translation="b">haus</a>').best == "b"
         with pytest.raises(UsageError, match="no table whose rules have numbers"):
             decode("inclusive", '<a translation="b" prob="0.5">haus</a>')

@@ -22,7 +22,8 @@ from smtplugins.contracts.errors import UsageError
 from smtplugins.contracts.models import Model
 from smtplugins.core.graph.inference import kbest
 from smtplugins.core.search.phrase_spans import phrase_spans
-from smtplugins.host.config.resources import Resources, Table
+from smtplugins.host.config.resources import Resources
+from smtplugins.host.config.rule_tables import RuleTable
 from smtplugins.host.config.run_yaml import load_config
 from smtplugins.host.decode.translator import make_translator
 from smtplugins.host.features.scoring import activate
@@ -85,7 +86,7 @@ class System:
             "oov,value=-5,name=U",
         ]
         features = tuple(activate(host.registry, specs))
-        self.resources = Resources((Table(table, name="TM", limit=limit),), features, tuple(host.formats()), "off")
+        self.resources = Resources((RuleTable(table, name="TM", limit=limit),), features, tuple(host.formats()), "off")
         names = ["D", "LM", "W", "P", "U", "R", *(f"R[{k}]" for k in range(width)), "TM[0]", "TM[1]"]
         self.model = Model({name: rng.uniform(-0.5, 1) for name in names})
 

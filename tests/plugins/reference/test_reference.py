@@ -23,7 +23,8 @@ from smtplugins.contracts.models import Model
 from smtplugins.contracts.spec import Spec
 from smtplugins.core.graph.derivations import Derivations
 from smtplugins.core.graph.inference import kbest
-from smtplugins.host.config.resources import Resources, Table
+from smtplugins.host.config.resources import Resources
+from smtplugins.host.config.rule_tables import RuleTable
 from smtplugins.host.config.run_yaml import load_config
 from smtplugins.host.decode.parsing_options import NO_LIMIT
 from smtplugins.host.decode.sentences import read_sentences
@@ -114,9 +115,11 @@ def test_all_derivations_are_those_of_hiero(seed: int, host: Host, tmp_path: Pat
     marked = "rules" if markers else "sentence"
     specs = [*FEATURES, f"lm,path={model_file},base=10,oov=true,markers={marked}"]
     features = tuple(activate(host.registry, specs))
-    tables = [Table(write(tmp_path / "one.txt", random_rules(source, size=22)), owner="one")]
+    tables = [RuleTable(write(tmp_path / "one.txt", random_rules(source, size=22)), owner="one")]
     unknown = seed % 3 == 1  # only then does it matter at which place a word is known
-    tables.append(Table(write(tmp_path / "two.txt", random_rules(source, size=5)), max_span=2 if unknown else NO_LIMIT))
+    tables.append(
+        RuleTable(write(tmp_path / "two.txt", random_rules(source, size=5)), max_span=2 if unknown else NO_LIMIT)
+    )
     own = str(write(tmp_path / "own.txt", random_rules(source, size=4)))
     sentences = [Sentence("empty", ())]
     for number in range(5):
@@ -156,7 +159,7 @@ def test_all_derivations_are_those_of_hiero(seed: int, host: Host, tmp_path: Pat
 def test_pruning_never_finds_better_and_more_pops_never_worse(host: Host, tmp_path: Path, model_file: Path) -> None:
     source = random.Random(3)
     features = tuple(activate(host.registry, [f"lm,path={model_file}"]))
-    resources = Resources((Table(write(tmp_path / "rules.txt", random_rules(source, size=30))),), features)
+    resources = Resources((RuleTable(write(tmp_path / "rules.txt", random_rules(source, size=30))),), features)
     sentences = [Sentence(str(i), tuple(source.choice(WORDS) for _ in range(6))) for i in range(6)]
     weights = {"p": 1.0, "lm": 0.5}
     best = decoded(host, "reference", resources, sentences, weights, search="full")
@@ -198,13 +201,13 @@ def test_parse_knows_spans_gaps_and_chains() -> None:
 def test_circles_of_unary_rules_are_cut(host: Host, tmp_path: Path) -> None:
     x, y = NonTerminal("X", 1), NonTerminal("Y", 1)
     rules = [Rule("X", ("a",), ("A",), ("p",), (1.0,)), Rule("Y", (x,), (x,)), Rule("X", (y,), (y,), ("p",), (1.0,))]
-    resources = Resources((Table(write(tmp_path / "rules.txt", rules)),))
+    resources = Resources((RuleTable(write(tmp_path / "rules.txt", rules)),))
     (found,) = decoded(host, "reference", resources, [Sentence("0", ("a",))], {"p": 1.0}, search="full")
     assert (found.best, found.score) == ("A", 1.0)
 
 
 def test_what_it_cannot_do_is_an_error(host: Host, tmp_path: Path) -> None:
-    table = Table(write(tmp_path / "rules.txt", random_rules(random.Random(1))))
+    table = RuleTable(write(tmp_path / "rules.txt", random_rules(random.Random(1))))
     with pytest.raises(UsageError, match="pop_limit: expected 1 or more, found 0"):
         decoded(host, "reference", Resources((table,)), [], {}, pop_limit=0)
     with pytest.raises(UsageError, match="sentence 0: the decoder `reference` takes sentences, not lattices"):

@@ -6,6 +6,7 @@ plugin offers them.
 
 from __future__ import annotations
 
+import io
 from pathlib import Path
 
 from smtformats.config.settings import Settings
@@ -18,3 +19,20 @@ def draft(settings: Settings, path: Path | None) -> Draft:
 
     adapters = {"cdec-settings": cdec.adapt, "joshua-settings": joshua.adapt, "moses-settings": moses.adapt}
     return adapters[settings.origin](settings, path)
+
+
+def toolkit_settings(data: bytes, name: str, format: str | None) -> Settings | None:
+    """The settings of a toolkit's configuration; ``None`` if the data has no toolkit's shape."""
+    from smtformats import all_formats
+    from smtformats.files import HEAD_BYTES, Lines
+    from smtplugins.host.files.opening import find_format
+
+    if format is not None:
+        records = [find_format(format, "config")]
+    else:
+        configs = (record for record in all_formats() if record.kind == "config")
+        records = [record for record in configs if record.matches(data[:HEAD_BYTES])]
+    if len(records) != 1:
+        return None
+    settings: Settings = records[0].read(Lines(io.BytesIO(data), name))
+    return settings

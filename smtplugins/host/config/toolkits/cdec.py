@@ -3,7 +3,7 @@
 | cdec | run.yaml |
 |---|---|
 | `formalism=scfg` | `decoder: hiero`; `pb` is refused, the others are decoders of their own names |
-| `grammar` | `model.grammar`, with `grammar_format: cdec-grammar`; a rule's features have the names it gives them |
+| `grammar` | `model.tables`, with `grammar_format: cdec-grammar`; a rule's features have the names it gives them |
 | `weights` `input` `k_best` | `model.weights`, `source`, `output.nbest`, with `output.format: cdec-nbest` |
 | `intersection_strategy` (cube_pruning) | `decoder.search`; without a feature that has states cdec takes full |
 | `cubepruning_pop_limit` (200) | `decoder.pop_limit`, with `pops: cdec`: as many of ours as score no worse |
@@ -72,7 +72,7 @@ def adapt(settings: Settings, path: Path | None) -> Draft:
     draft.put("output.format", "cdec-nbest")
     draft.option("output.unique", "unique_k_best", lambda value: True)
     for setting in draft.every("grammar"):
-        draft.grammar(setting.value, setting.line)
+        draft.table(setting.value, setting.line)
     if formalism == "scfg":
         # Grammars with bare numbers might be detected as Joshua's, whose signs are inverted.
         draft.put("model.grammar_format", "cdec-grammar")

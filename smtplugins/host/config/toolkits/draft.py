@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,6 +13,7 @@ from smtformats.errors import quote
 from smtformats.format import shortest
 from smtplugins.contracts.spec import Spec
 
+_NUMBERS = ("limit", "max_span", "scores")
 Harmless = tuple[str, Callable[[str], bool]]
 """The values of a setting that change no translation: their description in messages, and a test."""
 
@@ -111,9 +113,18 @@ class Draft:
         texts = {name: _shown(value) for name, value in options.items() if value is not None}
         self._append("features", Spec(kind, texts), line)
 
-    def grammar(self, path: str, line: int) -> None:
-        """Add a grammar or phrase table."""
-        self._append("grammar", path, line)
+    def table(self, path: str, line: int, **fields: Any) -> None:
+        """Add a grammar or phrase table; ``None`` is left out. The scores of tables with a name are listed as features.
+
+        They have the place of the call among those of :meth:`feature`.
+        """
+        shown = {name: _number(value) if name in _NUMBERS else value for name, value in fields.items()}
+        entry = {"path": path, **{name: value for name, value in shown.items() if value is not None}}
+        if "name" in fields:
+            model = self.values.get("model", {})
+            before = sum(isinstance(table, dict) for table in model.get("tables", ()))
+            entry["position"] = len(model.get("features", ())) + before
+        self._append("tables", entry if len(entry) > 1 else path, line)
 
     def own_weights(self, first: Setting, path: Path | None) -> None:
         """Take the weights from the configuration itself, which must be a file."""
@@ -140,6 +151,11 @@ class Draft:
         ignored = [refusal for refusal in self.refused if bare(refusal.key) in wanted]
         self.refused = [refusal for refusal in self.refused if refusal not in ignored]
         return ignored
+
+
+def _number(value: Any) -> Any:
+    """A whole number for its text; other values as they are, to be refused as values of the key."""
+    return int(value) if isinstance(value, str) and re.fullmatch(r"\s*[+-]?\d+\s*", value) else value
 
 
 def _shown(value: Any) -> str:

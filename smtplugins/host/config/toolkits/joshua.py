@@ -13,7 +13,7 @@
 | `oov-list` (cky) | `decoder.oov_path` if it is one word, else `decoder.oov_list` |
 | `input-file` `weights-file` | `source`, `model.weights` |
 | weight lines | `model.weights`: the joshua.config itself |
-| `tm = ... -owner O -maxspan N -path P` | `model.grammar`, `translation-model,path=P,owner=O,name=tm_O` |
+| `tm = ... -owner O -maxspan N -path P` | `model.tables: {path: P, name: tm_O, owner: O}` |
 | its span limit | `decoder.max_span`; `max_span` of a table that has another (-1: from the start; packed: none) |
 | no `tm` of owner glue (cky) | `decoder.glue: true`, the feature `glue,value=1,name=tm_glue_0` |
 | `LanguageModel` `StateMinimizingLanguageModel` | `lm,path=,base=10,order=,class_path=,name=lm_K`, K from 0 on |
@@ -143,14 +143,12 @@ def _grammars(draft: Draft, tables: list[tuple[Setting, str, dict[str, str]]], f
         draft.put("decoder.max_span", int(usual))
     for setting, _, options in tables:
         path = _located(draft, setting, folder, options["path"])
-        draft.grammar(path, setting.line)
-        draft.feature(
-            "translation-model",
+        draft.table(
+            path,
             setting.line,
-            path=path,
+            name=f"tm_{options['owner']}",
             owner=options["owner"],
             max_span=None if stack or options["maxspan"] == usual else options["maxspan"],
-            name=f"tm_{options['owner']}",
         )
         for name, value in options.items():
             if name not in ("owner", "maxspan", "path"):

@@ -21,7 +21,7 @@
 | `[include-segmentation-in-n-best]` | `output.fields: segmentation` |
 | `[print-alignment-info-in-n-best]` `[recover-input-path]` | `output.fields: alignment` · `input` |
 | `[weight]` | `model.weights`: the moses.ini itself; `model.missing: 1` if features have no line there |
-| `PhraseDictionary...` `ProbingPT` `RuleTable` | `model.grammar`, `translation-model,path=,scores=,limit=,name=` |
+| `PhraseDictionary...` `ProbingPT` `RuleTable` | `model.tables: {path: , name: , limit: , scores: }` |
 | their `table-limit` (20) `num-features` | `limit`, `scores` |
 | `KENLM path= oov-feature=1` | `lm,path=,base=e,oov=true,name=`; its `order` Moses itself ignores |
 | `WordPenalty` | `word-penalty,value=-1,name=`; charts count `<s>` and `</s>` too: `count_bos=true` |
@@ -229,15 +229,17 @@ def _feature(draft: Draft, setting: Setting, feature: Feature, span: int | None,
     markers = "rules" if chart else None
     options: dict[str, object]
     if feature.kind.startswith(_TABLES) and "path" in keys:
-        draft.grammar(keys["path"], setting.line)
-        kind = "translation-model"
         own = span if span != draft.values["decoder"].get("max_span") else None
-        options = {
-            "path": keys.pop("path"),
-            "scores": scores or "1",
-            "limit": keys.pop("table-limit", "20"),
-            "max_span": own,
-        }
+        draft.table(
+            keys.pop("path"),
+            setting.line,
+            name=feature.name,
+            limit=keys.pop("table-limit", "20"),
+            max_span=own,
+            scores=scores or "1",
+            tuneable=fixed,
+        )
+        kind, options = "", {}
     elif feature.kind == "KENLM":
         kind = "lm"
         oov = True if keys.pop("oov-feature", "0") == "1" else None
@@ -267,7 +269,8 @@ def _feature(draft: Draft, setting: Setting, feature: Feature, span: int | None,
         options = {key: value for key, value in keys.items() if key not in ("name", "path")}
         options = {"path": keys["path"], **options} if "path" in keys else options
         keys = {}
-    draft.feature(kind, setting.line, **options, tuneable=fixed, name=feature.name)
+    if kind:
+        draft.feature(kind, setting.line, **options, tuneable=fixed, name=feature.name)
     for key, value in keys.items():
         zero = value.lower() in _FALSE if key in _SWITCHES else key in _ZERO and value == "0"
         if key not in _HARMLESS and not zero:

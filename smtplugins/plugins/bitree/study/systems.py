@@ -50,20 +50,20 @@ class PhraseSystems:
         return folder / PHRASE_TABLE
 
     def _prepare(self, key: str) -> tuple[RunConfig, Mapping[str, float]]:
+        from smtplugins.contracts.tools.decoding import RuleTable
         from smtplugins.contracts.tools.running import ModelConfig, RunConfig
 
-        table = self._table()
-        features = [Spec("translation-model", {"path": str(table), "name": TABLE}), Spec("distortion")]
-        features += [Spec("word-penalty"), Spec("phrase-penalty"), Spec("oov", {"value": -100})]
+        features = [Spec("distortion"), Spec("word-penalty"), Spec("phrase-penalty"), Spec("oov", {"value": -100})]
         weights = {f"{TABLE}[{k}]": _SCORES for k in range(4)} | _WEIGHTS
         if key == WITH:
             features.insert(0, Spec("lm", {"path": str(self._path("lm"))}))
             weights["lm"] = _LM
+        table = RuleTable(self._table(), name=TABLE, position=int(key == WITH))
         config = RunConfig(
             source=self._path("tune"),
             references=(self._path("tune_ref"),),
             decoder=Spec("phrase", {"max_options": 20}),
-            model=ModelConfig(grammar=(table,), features=tuple(features)),
+            model=ModelConfig((table,), features=tuple(features)),
             metric=Spec.parse("bleu,tokenize=none"),
         )
         return config, weights

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from smtplugins.contracts.errors import SmtError, UsageError
 from smtplugins.contracts.spec import Spec
+from smtplugins.contracts.tools.decoding import RuleTable
 from smtplugins.contracts.tools.running import ModelConfig, RunConfig
 
 if TYPE_CHECKING:
@@ -93,7 +94,7 @@ class ConfusionSetting:
             source_format="text",
             references=tuple(references),
             decoder=Spec(DECODER, options),
-            model=ModelConfig(grammar=(self.grammar, words), features=self.features(host)),
+            model=ModelConfig((RuleTable(self.grammar), RuleTable(words)), features=self.features(host)),
             metric=Spec("bleu", {"tokenize": "none"}),
         )
 

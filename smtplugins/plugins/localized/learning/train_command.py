@@ -84,6 +84,6 @@ def _configuration(args: argparse.Namespace, digest: str, bigrams: bool) -> str:
     feature = {"name": "block-model", **options}
     return (
         "decoder: {name: swap, max_options: 0}\n"
-        f"model:\n  grammar: blocks.gz\n  features:\n    - {json.dumps(feature, ensure_ascii=False)}\n"
+        f"model:\n  tables: blocks.gz\n  features:\n    - {json.dumps(feature, ensure_ascii=False)}\n"
         "  weights: weights\n"
     )

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from smtplugins.contracts.data import Sentence
 from smtplugins.contracts.models import Model
 from smtplugins.contracts.offers import Offer
-from smtplugins.contracts.tools.decoding import Resources, Table
+from smtplugins.contracts.tools.decoding import Resources, RuleTable
 from smtplugins.contracts.tools.features import Active
 from smtplugins.plugins.localized.decoding.swap import Swap, SwapOptions
 from smtplugins.plugins.localized.learning.problem import BIGRAM
@@ -88,7 +88,7 @@ class BlockSystem:
             estimates=self.material.estimates,
         )
         resources = Resources(
-            (Table(self.table, name="blocks"),), (Active("block-model", _OFFER, feature),), cache="off"
+            (RuleTable(self.table, name="blocks"),), (Active("block-model", _OFFER, feature),), cache="off"
         )
         options = SwapOptions(
             reordering=reordering,  # type: ignore[arg-type]

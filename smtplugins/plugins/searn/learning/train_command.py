@@ -251,7 +251,7 @@ def _configuration(args: argparse.Namespace) -> str:
     table = args.table or next(iter(_tables(Path(args.input))), None)
     lines = ["decoder: {name: amasis, policy_path: policy}", "model:"]
     if table is not None:
-        lines.append(f"  grammar: {seen(table)}")
+        lines.append(f"  tables: {seen(table)}")
     features = [f"{{name: lm, path: {seen(args.lm)}}}"] if args.lm else []
     features += ["word-penalty", "{name: itg-history, path: policy}"]
     lines += ["  features:", *(f"    - {feature}" for feature in features)]

@@ -33,7 +33,7 @@ RATIOS: Mapping[str, float] = {"F-E": 9.68, "G-E": 13.54, "S-E": 8.12}
 # Moses' initial weights.
 _SHARED = {"lm": 0.5, "word-penalty": -1.0, "oov": 1.0}
 _SCORES = 0.2
-OOV, TABLE = "oov", "table"
+OOV, SCORES = "oov", "table"
 
 
 @dataclass(frozen=True)
@@ -61,14 +61,13 @@ class AmasisRow:
 
     def weights(self) -> dict[str, float]:
         """The weights that tuning begins with: the same for all scores of a table."""
-        scores = {f"{TABLE}[{k}]": _SCORES for k in range(4 if self.length else 5)}
+        scores = {f"{SCORES}[{k}]": _SCORES for k in range(4 if self.length else 5)}
         penalty = {"phrase-penalty": _SCORES} if self.length else {}
         return {**scores, **penalty, **_SHARED, **self.start}
 
-    def specs(self, table: str, lm: str, policy: str | None) -> tuple[Spec, ...]:
-        """The features. A table that is one of them has its scores in lists also where they are 0."""
-        specs = [Spec("lm", {"path": lm}), Spec("translation-model", {"path": table, "name": TABLE})]
-        specs += [Spec("word-penalty"), Spec(OOV, {"value": -100})]
+    def specs(self, lm: str, policy: str | None) -> tuple[Spec, ...]:
+        """The features."""
+        specs = [Spec("lm", {"path": lm}), Spec("word-penalty"), Spec(OOV, {"value": -100})]
         specs += [Spec("phrase-penalty")] if self.length else []
         return (*specs, *(Spec(name, {"path": policy} if name == "itg-history" else {}) for name in self.features))
 

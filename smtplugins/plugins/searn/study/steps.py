@@ -25,7 +25,7 @@ from smtplugins.contracts.tools.study import (
     tuned_rows,
     tuning_plan,
 )
-from smtplugins.plugins.searn.study.rows import HISTORY, KINDS, OOV, PAPER, RATIOS, TABLES, AmasisRow, rows_of
+from smtplugins.plugins.searn.study.rows import HISTORY, KINDS, OOV, PAPER, RATIOS, SCORES, TABLES, AmasisRow, rows_of
 
 if TYPE_CHECKING:
     from smtplugins.contracts.tools.running import RunConfig
@@ -188,6 +188,7 @@ class AmasisStudy(Study):
 
     def prepare(self, row: AmasisRow) -> tuple[RunConfig, Mapping[str, float]]:
         """The configuration of a row and its initial weights."""
+        from smtplugins.contracts.tools.decoding import RuleTable
         from smtplugins.contracts.tools.running import ModelConfig, RunConfig
         from smtplugins.plugins.searn.labels.labelling import NULLS
 
@@ -201,12 +202,13 @@ class AmasisStudy(Study):
             options["policy_path"] = policy
         if row.kind == "nulls":
             options["nulls_path"] = str(self.folder / LABELS / NULLS)
-        table = self.table(row)
+        # A table with a name has its scores in lists also where they are 0; they stand after the language model's.
+        table = RuleTable(self.table(row), name=SCORES, position=1)
         config = RunConfig(
             source=self.args.tune,
             references=tuple(self.args.tune_ref),
             decoder=Spec(row.decoder, options),
-            model=ModelConfig(grammar=(table,), features=row.specs(str(table), str(self.args.lm), policy)),
+            model=ModelConfig((table,), features=row.specs(str(self.args.lm), policy)),
             metric=Spec.parse(self.args.metric),
         )
         return config, row.weights()

@@ -47,7 +47,12 @@ class CaseStudy(Study):
         """The texts, references, grammars and weights."""
         config, test = self.case.loaded, self.case.test
         assert test is not None
-        paths = [*self.tuned_on(), test, *self.case.test_references, *map(str, config.model.grammar)]
+        paths = [
+            *self.tuned_on(),
+            test,
+            *self.case.test_references,
+            *map(str, config.model.paths),
+        ]
         return [*paths, *([str(config.model.weights)] if config.model.weights else [])]
 
     def tuned_on(self) -> list[str]:

@@ -11,6 +11,7 @@ from smtformats import FormatError
 from smtformats.config.cdec import KEYS
 from smtformats.config.settings import words
 from smtplugins.contracts.spec import Spec
+from smtplugins.host.config.rule_tables import RuleTable
 from smtplugins.host.config.run_yaml import ConfigError, ModelConfig, OutputConfig, RunConfig, load_config, show_config
 
 
@@ -53,7 +54,7 @@ def test_whole(tmp_path: Path) -> None:
             },
         ),
         model=ModelConfig(
-            grammar=(tmp_path / "a.gz", Path("/b.gz")),
+            tables=(RuleTable(tmp_path / "a.gz"), RuleTable(Path("/b.gz"))),
             grammar_format="cdec-grammar",
             features=(
                 Spec("word-penalty", {"value": repr(-1 / math.log(10)), "name": "WordPenalty"}),

@@ -27,14 +27,20 @@ def test_of_several_settings_one_counts(counts: int, value: int, left: str) -> N
 
 def test_features_and_grammars() -> None:
     draft = Draft(SETTINGS, 0)
-    draft.grammar("g.gz", 2)
+    draft.table("g.gz", 2)
     draft.feature("lm", 3, path="a,b", base=10, oov=True, none=None, value=-0.5, name="LM")
     draft.feature("distortion")
-    assert draft.values["model"]["grammar"] == ["g.gz"]
+    draft.table("named.gz", 4, name="TM", limit="20", scores="x", max_span=None)
+    named = {"path": "named.gz", "name": "TM", "limit": 20, "scores": "x", "position": 2}
+    assert draft.values["model"]["tables"] == ["g.gz", named]
     lm, distortion = draft.values["model"]["features"]
     assert lm == Spec("lm", {"path": "a,b", "base": "10", "oov": "true", "value": "-0.5", "name": "LM"})
     assert distortion == Spec("distortion")
-    assert draft.lines == {("model", "grammar", "0"): 2, ("model", "features", "0"): 3}
+    assert draft.lines == {
+        ("model", "tables", "0"): 2,
+        ("model", "features", "0"): 3,
+        ("model", "tables", "1"): 4,
+    }
     draft.idle(SETTINGS.entries[2], "y")
     assert "line 2: b 'y'" in draft.unused()
     assert len(draft.unused()) == 5

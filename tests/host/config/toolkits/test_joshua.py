@@ -12,6 +12,7 @@ from smtformats import FormatError
 from smtformats.config.joshua import KEYS
 from smtformats.config.settings import words
 from smtplugins.contracts.spec import Spec
+from smtplugins.host.config.rule_tables import RuleTable
 from smtplugins.host.config.run_yaml import ConfigError, OutputConfig, RunConfig, load_config, show_config
 
 CHART = """\
@@ -73,11 +74,12 @@ def test_charts(tmp_path: Path) -> None:
             "glue": False,
         },
     )
-    assert found.model.grammar == (tmp_path / "grammar.gz", Path("/glue"))
+    assert found.model.tables == (
+        RuleTable(tmp_path / "grammar.gz", name="tm_pt", owner="pt"),
+        RuleTable(Path("/glue"), name="tm_glue", owner="glue", max_span=-1, position=1),
+    )
     assert found.model.weights == tmp_path / "below/joshua.config"
     assert texts(found, tmp_path) == [
-        "translation-model,path=grammar.gz,owner=pt,name=tm_pt",
-        "translation-model,path=/glue,owner=glue,max_span=-1,name=tm_glue",
         "lm,path=lm.gz,base=10,order=5,markers=rules,name=lm_0",
         "word-penalty,value=-0.4342945,count_bos=true,name=WordPenalty",
         "lm,path=lm2,base=10,class_path=classes,markers=rules,oov=true,oov_name=lm_1_oov,name=lm_1",
@@ -121,8 +123,8 @@ def test_stacks(tmp_path: Path) -> None:
     smt.load_plugins().registry.check("decoders", found.decoder)
     assert found.model.weights == tmp_path / "w"
     assert found.output == OutputConfig(nbest=30, unique=True, format="joshua-nbest")
+    assert found.model.tables == (RuleTable(tmp_path / "rules", name="tm_pt", owner="pt"),)
     assert texts(found, tmp_path) == [
-        "translation-model,path=rules,owner=pt,name=tm_pt",
         "lm,path=lm,base=10,order=3,name=lm_0",
         "word-penalty,value=-1,name=WordPenalty",
         "distortion,name=Distortion",
@@ -210,8 +212,7 @@ class TestPaths:
         config = load(self.TEXT)
         assert config.decoder is not None
         listed = [
-            config.model.grammar[0],
-            config.model.features[0].options["path"],
+            config.model.tables[0].path,
             config.model.features[-1].options["path"],
         ]
         return [
@@ -220,16 +221,16 @@ class TestPaths:
         ]
 
     def test_in_the_working_directory(self, tmp_path: Path) -> None:
-        assert self.found(tmp_path) == ["rules", "rules", "lm", "w", "labels"]
+        assert self.found(tmp_path) == ["rules", "lm", "w", "labels"]
         for name in ("rules", "lm", "w"):
             Path(name).touch()
-        assert self.found(tmp_path) == ["rules", "rules", "lm", "w", "labels"]
+        assert self.found(tmp_path) == ["rules", "lm", "w", "labels"]
 
     def test_beside_the_file(self, tmp_path: Path) -> None:
         for name in ("rules", "lm", "w", "labels"):
             Path("below", name).touch()
         # Weights and labels are those of the working directory in all versions.
-        assert self.found(tmp_path) == ["below/rules", "below/rules", "below/lm", "w", "labels"]
+        assert self.found(tmp_path) == ["below/rules", "below/lm", "w", "labels"]
 
     def test_in_both_places(self, tmp_path: Path) -> None:
         for name in ("rules", "below/rules", "below/lm"):

@@ -10,6 +10,7 @@ from smtformats.config.moses import SECTIONS
 from smtformats.config.settings import words
 from smtplugins.contracts.errors import SmtError
 from smtplugins.contracts.spec import Spec
+from smtplugins.host.config.rule_tables import RuleTable
 from smtplugins.host.config.run_yaml import OutputConfig, RunConfig, load_config, show_config
 
 PHRASES = """\
@@ -92,13 +93,13 @@ def test_phrases(tmp_path: Path) -> None:
             "xml": "pass-through",
         },
     )
-    assert (found.model.grammar, found.model.grammar_format) == ((tmp_path / "pt.gz",), "moses-phrases")
+    table = RuleTable(tmp_path / "pt.gz", name="TM", limit=20, scores=4, position=3)
+    assert (found.model.tables, found.model.grammar_format) == ((table,), "moses-phrases")
     assert found.model.weights == tmp_path / "below/moses.ini"
     assert [str(one).replace(f"{tmp_path}/", "") for one in found.model.features] == [
         "oov,value=-100,tuneable=false,name=UnknownWordPenalty0",
         "word-penalty,value=-1,name=WordPenalty0",
         "phrase-penalty,value=1,name=PhrasePenalty0",
-        "translation-model,path=pt.gz,scores=4,limit=20,name=TM",
         "lexical-reordering,path=rt,model=wbe-msd-bidirectional-fe-allff,scores=6,name=LexicalReordering0",
         "distortion,name=Distortion0",
         "lm,path=lm,base=e,oov=true,name=LM",
@@ -166,12 +167,12 @@ def test_charts(tmp_path: Path) -> None:
             "max_span": 15,
         },
     )
-    assert (found.model.grammar, found.model.grammar_format) == ((tmp_path / "rules", tmp_path / "glue"), None)
+    rules = RuleTable(tmp_path / "rules", name="PhraseDictionaryMemory0", scores=4, position=1)
+    glue = RuleTable(tmp_path / "glue", name="PhraseDictionaryMemory1", limit=20, max_span=1000, scores=1, position=2)
+    assert (found.model.tables, found.model.grammar_format) == ((rules, glue), None)
     assert found.model.weights is None
     assert [str(one).replace(f"{tmp_path}/", "") for one in found.model.features] == [
         "word-penalty,value=-1,count_bos=true,name=WordPenalty0",
-        "translation-model,path=rules,scores=4,limit=0,name=PhraseDictionaryMemory0",
-        "translation-model,path=glue,scores=1,limit=20,max_span=1000,name=PhraseDictionaryMemory1",
         "lm,path=lm,base=e,markers=rules,name=KENLM0",
     ]
     assert unused() == []
@@ -232,8 +233,9 @@ TABLES = "PhraseDictionaryMemory path=one table-limit=5\nPhraseDictionaryMemory 
 @pytest.mark.parametrize("steps", ["0 T 0\n1 T 1\n", "0 T 1\n1 T 0\n", "T 0\nT 1\n"])
 def test_several_tables(steps: str, tmp_path: Path) -> None:
     found = load(f"[mapping]\n{steps}[decoding-graph-backoff]\n0\n0\n[feature]\n{TABLES}")
-    assert found.model.grammar == (tmp_path / "one", tmp_path / "two")
-    assert [one.options["limit"] for one in found.model.features] == ["5", "20"]
+    limits = {table.path: table.limit for table in found.model.tables}
+    assert limits == {tmp_path / "one": 5, tmp_path / "two": 20}
+    assert found.model.paths == tuple(limits)
 
 
 def refused(text: str, *ignore: str) -> str:

@@ -120,7 +120,7 @@ def test_format_of_one_number(grammar: Path, capfd: pytest.CaptureFixture[str]) 
 
 RUN = """\
 decoder: {name: hiero, search: full, pass_through: all}
-model: {grammar: grammar, features: [pass-through], weights: weights}
+model: {tables: grammar, features: [pass-through], weights: weights}
 """
 
 

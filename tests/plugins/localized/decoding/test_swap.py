@@ -19,7 +19,8 @@ from smtplugins.core.grammar.rules import Edges, Rules
 from smtplugins.core.graph.hypergraph import Hypergraph
 from smtplugins.core.graph.inference import kbest, paths
 from smtplugins.core.lm.ngram_model import read_native_lm
-from smtplugins.host.config.resources import Resources, Table
+from smtplugins.host.config.resources import Resources
+from smtplugins.host.config.rule_tables import RuleTable
 from smtplugins.host.features.scoring import Active
 from smtplugins.plugins.localized.decoding.swap import Swap, SwapOptions
 from smtplugins.plugins.localized.events.collecting import collect
@@ -58,7 +59,7 @@ def case(folder: Path, seed: int) -> tuple[BlockSystem, BlockModel, Model]:
 def swap_of(table: Path, feature: BlockModel, **options: Any) -> Swap:
     """The decoder with a table and the model's features."""
     offer = Offer(name="block-model", make=BlockModel, summary="the features of a test", needs=NEEDS)
-    given = Resources((Table(table, name="blocks"),), (Active("block-model", offer, feature),), cache="off")
+    given = Resources((RuleTable(table, name="blocks"),), (Active("block-model", offer, feature),), cache="off")
     return Swap(resources=given, options=SwapOptions(max_options=0, **options))
 
 

@@ -18,7 +18,8 @@ from smtplugins.contracts.decoders import Decoding
 from smtplugins.contracts.errors import SmtError, UsageError
 from smtplugins.contracts.models import Model
 from smtplugins.core.graph.inference import kbest
-from smtplugins.host.config.resources import Resources, Table
+from smtplugins.host.config.resources import Resources
+from smtplugins.host.config.rule_tables import RuleTable
 from smtplugins.host.decode.built_steps import source_words, target_words
 from smtplugins.host.features.scoring import Active
 from smtplugins.host.host import Host
@@ -264,7 +265,7 @@ def test_words_may_be_left_out(tmp_path: Path, host: Host) -> None:
     table.write_text("[X] ||| ja ||| yes ||| p=0\n[X] ||| haus ||| house ||| p=0\n")
     with gzip.open(nulls, "wt") as out:
         out.write("ja ||| 0.25 3\nhaus ||| 0.001 1\n")
-    given = Resources((Table(table),), (grammars.active("kit-words"),), tuple(host.formats()))
+    given = Resources((RuleTable(table),), (grammars.active("kit-words"),), tuple(host.formats()))
 
     def best(weights: dict[str, float], **options: Any) -> Decoding:
         amasis = Amasis(resources=given, options=AmasisOptions(policy="monotone", nulls_path=nulls, **options))
@@ -312,7 +313,9 @@ def test_what_cannot_be_is_said(tmp_path: Path, host: Host) -> None:
     gaps.write_text("[X] ||| a [X,1] ||| A [X,1] ||| p=1\n")
     with pytest.raises(UsageError, match="expected phrases, found rules with gaps"):
         list(
-            Amasis(resources=Resources((Table(gaps),)), options=AmasisOptions(policy="monotone")).decode((), Model({}))
+            Amasis(resources=Resources((RuleTable(gaps),)), options=AmasisOptions(policy="monotone")).decode(
+                (), Model({})
+            )
         )
 
 
@@ -333,7 +336,7 @@ def test_traces_tell_labels_and_what_they_could_not_do(tmp_path: Path, host: Hos
     weights = np.zeros((1, 3, 3), dtype=np.float32)
     weights[0, [0, 1, 2], [1, 0, 2]] = 1.0
     Policy(labels, ("source",), names, weights, np.ones(1)).save(tmp_path / "policy")
-    given = Resources((Table(table),), (), tuple(host.formats()))
+    given = Resources((RuleTable(table),), (), tuple(host.formats()))
     amasis = Amasis(resources=given, options=AmasisOptions(policy_path=tmp_path))
     found = list(amasis.decode([Sentence("0", tuple("abc")), Sentence("1", tuple("bb"))], Model({"p": 1.0})))
     assert [one.best for one in found] == ["A C B", "B B"]

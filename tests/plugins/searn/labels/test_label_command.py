@@ -267,7 +267,7 @@ def test_the_decoder_of_phrases_reads_the_table() -> None:
     assert label(f"{BITEXT} -o out -q") == 0
     write_model(estimate_file(Path("train.en"), 3, fallback=(), quiet=True), "lm.arpa", None)
     Path("run.yaml").write_text(
-        "source: test.fr\ndecoder: {name: phrase, order: monotone}\nmodel:\n  grammar: out/phrase-table.gz\n"
+        "source: test.fr\ndecoder: {name: phrase, order: monotone}\nmodel:\n  tables: out/phrase-table.gz\n"
         "  features: ['lm,path=lm.arpa,name=lm', word-penalty]\n  weights: weights\n"
     )
     Path("weights").write_text("lm 0.2\n" + "".join(f"TranslationModel0[{k}] 0.2\n" for k in range(5)))

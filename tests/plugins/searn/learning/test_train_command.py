@@ -54,7 +54,7 @@ def test_what_it_writes(items: Path, capsys: pytest.CaptureFixture[str]) -> None
     assert record["policy"] == policy.digest()
     assert record["iterations"] == 3
     text = (items / "model/run.yaml").read_text()
-    assert 'grammar: "../phrase-table.gz"' in text
+    assert 'tables: "../phrase-table.gz"' in text
     assert "{name: itg-history, path: policy}" in text
     assert "en.arpa" in text
 

@@ -21,6 +21,7 @@ from smtplugins.contracts.offers import Offer
 from smtplugins.contracts.spec import Spec
 from smtplugins.core.graph.inference import kbest
 from smtplugins.host.config.resources import Resources, resources
+from smtplugins.host.config.rule_tables import RuleTable
 from smtplugins.host.config.run_yaml import ModelConfig, load_config
 from smtplugins.host.features.scoring import Active
 from smtplugins.plugins.umt.features.cff import Cff
@@ -43,7 +44,7 @@ WORDS = sorted({word for line in (EXAMPLE / "source.de").read_text().splitlines(
 
 
 def made(*features: str, grammar: Path = EXAMPLE / "rules.txt", **more: Any) -> Resources:
-    config = ModelConfig(grammar=(grammar,), features=tuple(map(Spec.parse, features)), **more)
+    config = ModelConfig((RuleTable(grammar),), features=tuple(map(Spec.parse, features)), **more)
     return resources(smt.load_plugins().registry, config, cache="off")
 
 
