@@ -17,7 +17,7 @@ CONFIG = """\
 decoder: hiero
 source: source
 model:
-  grammar: rules
+  tables: rules
   features: [word-penalty, glue, pass-through]
 """
 
