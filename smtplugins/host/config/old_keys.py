@@ -27,7 +27,7 @@ def translate(
     """Replace the old keys of ``model`` by ``tables``; return the keys that entries had, and the old keys found.
 
     ``error`` makes an error at a key. Paths are relative to ``folder``. With ``replaced`` the list of tables is an
-    override: tables that are in it keep their options.
+    override: tables that are in it keep their options, and a table that has a name must be in it.
     """
     features = _listed(model.get("features"))
     described = {i: spec for i, value in enumerate(features) if (spec := _describing(value)) is not None}
@@ -41,7 +41,13 @@ def translate(
             raise error(("model", _LIST), f"expected all tables in model.tables, found model.{_LIST} beside it")
         found.append(f"model.{_LIST}")
         known = {_path(entry, folder): entry for entry in tables}
-        tables = [known.get(_path(entry, folder), entry) for entry in _listed(model.pop(_LIST))]
+        given = _listed(model.pop(_LIST))
+        left_out = known.keys() - {_path(entry, folder) for entry in given}
+        for path, table in known.items():
+            if path in left_out and isinstance(table, Mapping) and table.get("name"):
+                text = f"expected {table['path']} too, which the model describes as {table['name']!r}; "
+                raise error(("model", _LIST), text + "to leave it out, set model.tables")
+        tables = [known.get(_path(entry, folder), entry) for entry in given]
         places = {("model", "tables", str(i)): ("model", _LIST, str(i)) for i in range(len(tables))}
     for i, spec in described.items():
         try:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -92,7 +93,7 @@ def test_one_old_key_alone() -> None:
 @pytest.mark.parametrize(
     ("overrides", "tables", "features"),
     [
-        (["model.grammar=other"], [("other", "Two")], "glue word-penalty pass-through"),
+        (["model.grammar=[other, rules]"], [("other", "Two"), ("rules", "TM")], "glue word-penalty pass-through"),
         (["model.tables=other"], [("other", "")], "glue word-penalty pass-through"),
         (["model.features=[oov]"], [("rules", "TM"), ("other", "Two")], "oov"),
         (
@@ -100,7 +101,7 @@ def test_one_old_key_alone() -> None:
             [("rules", "TM"), ("other", "T2")],
             "oov",
         ),
-        (["model.grammar=rules", "model.features=['translation-model,path=rules,name=TM']"], [("rules", "TM")], ""),
+        (["model.tables=rules", "model.features=['translation-model,path=rules,name=TM']"], [("rules", "TM")], ""),
     ],
 )
 @pytest.mark.parametrize("name", ["old.yaml", "new.yaml"])
@@ -108,6 +109,13 @@ def test_overrides(name: str, overrides: list[str], tables: list[tuple[str, str]
     config = load_config(name, overrides)
     assert [(table.path.name, table.name) for table in config.model.tables] == tables
     assert [feature.name for feature in config.model.features] == features.split()
+
+
+@pytest.mark.parametrize("name", ["old.yaml", "new.yaml"])
+def test_a_described_table_is_not_left_out_in_silence(name: str) -> None:
+    expected = "model.grammar: expected rules too, which the model describes as 'TM'; to leave it out, set model.tables"
+    with pytest.raises(SmtError, match=re.escape(expected)):
+        load_config(name, ["model.grammar=other"])
 
 
 @pytest.mark.parametrize(
