@@ -176,13 +176,14 @@ def find_parser(arguments: Sequence[str], *, own_process: bool = False) -> argpa
         return None
     if name in COMMANDS:
         return command_parser(name)
+    verb = next((argument for argument in arguments[1:] if not argument.startswith("-")), None)
     if not own_process:
-        return _plugin_parser(name)
+        return _plugin_parser(name, verb)
     from smtformats.files import release_output, reserve_output
 
     reserve_output()
     try:
-        return _plugin_parser(name)
+        return _plugin_parser(name, verb)
     finally:
         release_output()
 
@@ -228,10 +229,12 @@ def help_page() -> str:
     return "\n".join(lines)
 
 
-def _plugin_parser(name: str) -> argparse.ArgumentParser | None:
+def _plugin_parser(name: str, used: str | None) -> argparse.ArgumentParser:
+    """Make the parser of a plugin's commands; only the ``used`` one has its arguments, as others may be broken."""
     from smtplugins.contracts.errors import PluginError, UsageError
     from smtplugins.contracts.offers import resolve
     from smtplugins.contracts.spec import suggestion
+    from smtplugins.host.errors import failure_text
     from smtplugins.host.loading.manager import load_plugins
 
     host = load_plugins()
@@ -249,10 +252,13 @@ def _plugin_parser(name: str) -> argparse.ArgumentParser | None:
     verbs = parser.add_subparsers(metavar="COMMAND", required=True)
     for command in commands:
         verb = verbs.add_parser(command.name, help=command.summary, description=command.summary)
+        if command.name != used:
+            continue
         try:
             resolve(command.configure)(verb)
-        except (ImportError, AttributeError) as error:
-            raise PluginError(f"command {command.name!r} of plugin {info.described()} is broken: {error}") from error
+        except (Exception, SystemExit) as error:
+            what = f"command {command.name!r} of plugin {info.described()}"
+            raise PluginError(f"{what} is broken: {failure_text(error)}") from error
         verb.set_defaults(command=functools.partial(_run_verb, host, info, command))
     return parser
 

@@ -197,6 +197,32 @@ class TestPluginCommands:
             "ModuleNotFoundError: No module named 'no_such_module_at_all'\n",
         )
 
+    @pytest.mark.parametrize(
+        ("fault", "reason"),
+        [
+            ("raise ValueError('no data')", "ValueError: no data"),
+            ("import no_such_module_at_all", "ModuleNotFoundError: No module named 'no_such_module_at_all'"),
+            ("raise SystemExit('no data')", "it called sys.exit('no data')"),
+        ],
+    )
+    def test_command_that_cannot_be_configured_stops_no_other(
+        self, smt: Smt, install: Callable[[str, str], None], fault: str, reason: str
+    ) -> None:
+        torn = f"""
+def torn(parser):
+    {fault}
+"""
+        second = '    yield Command(name="torn", summary="is torn", configure=torn, run=run)\n'
+        install("tearing", GREETER + second + torn)
+        assert smt("tearing", "hello", "Anna").ok() == "hello Anna\n"
+        page = smt("tearing", "--help").ok()
+        assert "greets" in page
+        assert "is torn" in page
+        for arguments in (("torn",), ("torn", "--help"), ("torn", "x")):
+            result = smt("tearing", *arguments)
+            assert (result.code, result.out) == (2, "")
+            assert result.err == f"smt: command 'torn' of plugin 'tearing' (smt-tearing 1.2) is broken: {reason}\n"
+
     def test_plugin_without_commands_and_switched_off(self, smt: Smt, monkeypatch: pytest.MonkeyPatch) -> None:
         assert smt("standard").err.endswith("has no commands of its own\n")
         monkeypatch.setenv("SMT_DISABLE_PLUGINS", "greeter")
