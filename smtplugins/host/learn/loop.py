@@ -266,10 +266,13 @@ class Loop:
         if not course.gained:
             text += f" No gain: no weights decoded better than the start weights ({tried[0][0]:.4g})."
         signature = f"{self.metric.signature()}|in-sample"
-        ended = Ended(weights, text, score, name, signature, tuple(rows))
         record = {"reason": text, "metric": name, "score": score, "signature": signature, "iterations": rows}
-        if not course.collapsed:
-            write_all(find_format("cdec-weights", "weights"), [dict(weights)], self.run.path / "weights")
+        result = self.run.path / "weights"
+        if course.collapsed:
+            # A resumed run may have written some when it had fewer iterations.
+            result.unlink(missing_ok=True)
+        else:
+            write_all(find_format("cdec-weights", "weights"), [dict(weights)], result)
         write_json(self.run.path / _RESULT, record)
         if course.collapsed:
             scores = ", ".join(f"{decoded_score:.4g}" for decoded_score, _ in tried)
@@ -279,7 +282,7 @@ class Loop:
                 f"({argument('forests=True', '--whole')}), take smaller steps ({argument('reach')}), start from "
                 f"other weights ({argument('start', '-w')}), or use another learner"
             )
-        return ended
+        return Ended(weights, text, score, name, signature, tuple(rows))
 
 
 def _change(old: Mapping[str, float], new: Mapping[str, float]) -> float:

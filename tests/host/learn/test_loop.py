@@ -211,6 +211,24 @@ class TestFalls:
             assert "No gain: no weights decoded better than the start weights" in record["reason"]
             assert not Path("out/weights").exists()
 
+    def test_a_resumed_loop_that_collapsed_leaves_no_weights(self, host: Host, monkeypatch: pytest.MonkeyPatch) -> None:
+        """Its folder is that of a loop that collapsed at once, without the weights of the shorter run."""
+        decode = loop.Loop._decode
+
+        def end_below(self: loop.Loop, number: int, weights: Any) -> tuple[float, int, int]:
+            score, *rest = decode(self, number, weights)
+            return (score * (0.1 if number == 3 else 1.0), *rest)
+
+        monkeypatch.setattr(loop.Loop, "_decode", end_below)
+        options: dict[str, Any] = {"reach": 0.01, "epsilon": 0.0, "nbest": 5}
+        run(host, "out", "reversing", iterations=1, **options)
+        assert Path("out/weights").exists()
+        for folder in ("out", "whole"):
+            with pytest.raises(SmtError, match="the loop collapsed: .* No weights are written"):
+                run(host, folder, "reversing", iterations=2, resume=True, **options)
+        assert not Path("out/weights").exists()
+        assert tree("out") == tree("whole")
+
     def test_the_last_line_says_that_nothing_was_gained(self, host: Host) -> None:
         done = run(host, "out", "reversing", reach=0.01, iterations=1)
         assert "No gain: " in done.reason
