@@ -23,6 +23,9 @@ NAMES = [
 ]
 METHODS = [
     "align",
+    "cache_folder",
+    "cached_grammars",
+    "clear_cache",
     "convert",
     "decode",
     "describe",
@@ -40,12 +43,14 @@ METHODS = [
     "report",
     "rerank",
     "score",
+    "show_config",
     "translator",
     "tune",
     "tune_decoder",
     "tune_policy",
     "update_weights",
     "write",
+    "write_best",
 ]
 STREAM = ["best", "best_by_id", "dedup", "load", "map", "rescore", "write"]
 

@@ -3,18 +3,9 @@
 from __future__ import annotations
 
 import argparse
-from typing import TYPE_CHECKING
 
 from smtplugins.cli import options
 from smtplugins.host import printing as tables
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-
-def summary(name: str) -> str:
-    """The summary on the help page."""
-    return "show or clear the cache of loaded grammars: `cache show`, `cache clear`"
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -31,30 +22,15 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def show(args: argparse.Namespace) -> None:
     """List cached grammars."""
-    from smtformats.caching.folders import entries
-
     rows = [
         {"bytes": entry.size, "format": entry.format or None, "source": entry.source or None, "path": str(entry.path)}
-        for entry in entries(_folder(args))
+        for entry in options.load_host(args).cached_grammars(args.cache)
     ]
-    columns = ["bytes", "format", "source", "path"]
-    options.show(tables.render(rows, columns, args.format))
+    options.show(tables.render(rows, ["bytes", "format", "source", "path"], args.format))
 
 
 def clear(args: argparse.Namespace) -> None:
     """Remove all cached grammars."""
-    from smtformats.caching import folders as cache
-
-    folder = _folder(args)
-    count, size = cache.clear(folder)
-    options.show(f"{folder}: {count} removed, {size} bytes")
-
-
-def _folder(args: argparse.Namespace) -> Path:
-    from smtformats.caching.folders import OFF, cache_folder
-    from smtplugins.contracts.errors import UsageError
-
-    folder = cache_folder(args.cache)
-    if folder is None:
-        raise UsageError(f"the cache is switched off ($SMT_CACHE or --cache is {OFF!r})")
-    return folder
+    host = options.load_host(args)
+    count, size = host.clear_cache(args.cache)
+    options.show(f"{host.cache_folder(args.cache)}: {count} removed, {size} bytes")

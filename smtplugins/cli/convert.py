@@ -7,11 +7,6 @@ import argparse
 from smtplugins.cli import options
 
 
-def summary(name: str) -> str:
-    """The summary on the help page."""
-    return "convert a file to another format of its kind, or update the weights inside a file"
-
-
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the options."""
     parser.add_argument("input", nargs="?", default="-", metavar="IN", help="file to convert (default: standard input)")
@@ -59,7 +54,6 @@ def run(args: argparse.Namespace) -> None:
         raise UsageError("expected one input, found both IN and -i")
     source = args.named_input or args.input
     target = args.output or args.out or "-"
-    note = (lambda text: None) if args.quiet else options.note
     if args.into is not None:
         if args.to_format is not None:
             raise UsageError("--to cannot be used with --into, which keeps the format of the file")
@@ -67,17 +61,6 @@ def run(args: argparse.Namespace) -> None:
             raise UsageError("--ignore needs a configuration converted with --to run-yaml")
         if args.escape is not None or args.unescape is not None:
             raise UsageError("--escape and --unescape cannot be used with --into, which changes only weights")
-        host.update_weights(source, args.into, target, format=args.from_format, precision=args.precision, note=note)
+        options.call(host.update_weights, args, weights=source, target=target)
     else:
-        host.convert(
-            source,
-            target,
-            args.to_format,
-            from_format=args.from_format,
-            unescape=args.unescape,
-            escape=args.escape,
-            precision=args.precision,
-            ignore=args.ignore,
-            note=note,
-            quiet=args.quiet,
-        )
+        options.call(host.convert, args, source=source, target=target)

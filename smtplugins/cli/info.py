@@ -8,11 +8,6 @@ from smtplugins.cli import options
 from smtplugins.host import printing as tables
 
 
-def summary(name: str) -> str:
-    """The summary on the help page."""
-    return "describe a file: format, counts, feature ranges, problems with line numbers"
-
-
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the options."""
     parser.add_argument("file", metavar="FILE", help="a file in any known format (`-` is standard input)")

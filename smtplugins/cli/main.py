@@ -16,32 +16,44 @@ if TYPE_CHECKING:
     from smtplugins.host.host import Host
 
 COMMANDS = {
-    "plugins": "plugins",
-    "formats": "offers",
-    "features": "offers",
-    "learners": "offers",
-    "decoders": "offers",
-    "metrics": "offers",
-    "info": "info",
-    "convert": "convert",
-    "score": "lists.score",
-    "rescore": "lists.rescore",
-    "best": "lists.best",
-    "dedup": "lists.dedup",
-    "evaluate": "lists.evaluate",
-    "oracle": "lists.oracle",
-    "mbr": "lists.mbr",
-    "tune": "systems.tune",
-    "rerank": "lists.rerank",
-    "report": "lists.report",
-    "decode": "systems.decode",
-    "align": "systems.align",
-    "extract": "systems.extract",
-    "lm": "systems.lm",
-    "config": "config",
-    "cache": "cache",
+    "plugins": ("plugins", "list plugins; `check NAME` tests a plugin, `new NAME` creates one"),
+    "formats": ("offers", "list file formats, or show one with its options"),
+    "features": ("offers", "list feature functions, or show one with its options"),
+    "learners": ("offers", "list learners, or show one with its options"),
+    "decoders": ("offers", "list decoders, or show one with its options"),
+    "metrics": ("offers", "list metrics, or show one with its options"),
+    "info": ("info", "describe a file: format, counts, feature ranges, problems with line numbers"),
+    "convert": ("convert", "convert a file to another format of its kind, or update the weights inside a file"),
+    "score": ("lists.score", "append feature scores to every hypothesis of a list; nothing else in it changes"),
+    "rescore": ("lists.rescore", "compute new total scores from weights and sort each list by them (stable)"),
+    "best": ("lists.best", "write the hypothesis with the highest total of each list as plain text"),
+    "dedup": ("lists.dedup", "keep each text once per list, with the best total or the log-sum of all"),
+    "evaluate": (
+        "lists.evaluate",
+        "score systems (text or lists) under any metric, with confidence intervals and significance tests",
+    ),
+    "oracle": ("lists.oracle", "oracle scores: the best hypothesis among the first 1, 2, 4, 8, ... of each list"),
+    "mbr": (
+        "lists.mbr",
+        "minimum Bayes-risk decoding: choose the hypothesis with the highest expected score in its list",
+    ),
+    "tune": ("systems.tune", "learn weights from n-best lists or forests, or in a loop around a decoder (-c)"),
+    "rerank": ("lists.rerank", "learn weights on one set of lists, sort another by them, and evaluate both"),
+    "report": (
+        "lists.report",
+        "write an HTML report: learning curves, weights, feature contributions, trees step by step",
+    ),
+    "decode": ("systems.decode", "translate with the system of a run.yaml, cdec.ini, moses.ini or joshua.config"),
+    "align": ("systems.align", "align the words of a text, or symmetrise alignments of both directions"),
+    "extract": ("systems.extract", "extract phrase tables, reordering tables or rule tables from word-aligned text"),
+    "lm": ("systems.lm", "estimate an n-gram language model, as lmplz does"),
+    "config": (
+        "config",
+        "check a run.yaml, cdec.ini, moses.ini or joshua.config and print it as a run.yaml: `config show -c FILE`",
+    ),
+    "cache": ("cache", "show or clear the cache of loaded grammars: `cache show`, `cache clear`"),
 }
-"""Core commands and their modules, in the order of the help page."""
+"""The modules of core commands and what they do, in the order of the help page."""
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -197,11 +209,11 @@ def parse_arguments(parser: argparse.ArgumentParser, arguments: Sequence[str]) -
 
 def command_parser(name: str) -> argparse.ArgumentParser:
     """Make the parser of a core command."""
-    module = importlib.import_module(f"smtplugins.cli.{COMMANDS[name]}")
+    module, summary = COMMANDS[name]
     parser = argparse.ArgumentParser(
-        prog=f"smt {name}", description=module.summary(name), formatter_class=argparse.RawDescriptionHelpFormatter
+        prog=f"smt {name}", description=summary, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    module.configure(parser)
+    importlib.import_module(f"smtplugins.cli.{module}").configure(parser)
     return parser
 
 
@@ -216,12 +228,10 @@ def help_page() -> str:
         "",
         "commands:",
     ]
-    for name, module in COMMANDS.items():
-        lines.append(f"  {name:<10} {importlib.import_module(f'smtplugins.cli.{module}').summary(name)}")
-    names = ", ".join(plugin_names()) or "none"
+    lines += [f"  {name:<10} {summary}" for name, (_, summary) in COMMANDS.items()]
     lines += [
         "",
-        f"plugins: {names}",
+        f"plugins: {', '.join(plugin_names()) or 'none'}",
         "",
         "`smt COMMAND --help` shows a command's options, `smt PLUGIN --help` a plugin's own commands.",
         "Exit codes: 0 success, 1 bad data or failed run, 2 wrong call, 130 interrupted.",

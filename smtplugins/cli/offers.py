@@ -10,19 +10,6 @@ from typing import Any
 from smtplugins.cli import options
 from smtplugins.host import printing as tables
 
-_SUMMARIES = {
-    "formats": "list file formats, or show one with its options",
-    "features": "list feature functions, or show one with its options",
-    "learners": "list learners, or show one with its options",
-    "decoders": "list decoders, or show one with its options",
-    "metrics": "list metrics, or show one with its options",
-}
-
-
-def summary(name: str) -> str:
-    """The summary on the help page."""
-    return _SUMMARIES[name]
-
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the options."""

@@ -7,14 +7,16 @@ import errno
 import os
 import re
 import sys
-from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, Any, TypeVar
 
 if TYPE_CHECKING:
+    from smtplugins.host.config.run_yaml import Override, RunConfig
     from smtplugins.host.files.lists import ListStream
     from smtplugins.host.host import Host
 
 TABLES = ("text", "json", "tsv", "latex")
+_Result = TypeVar("_Result")
 _UNITS = {"": 0, "K": 10, "M": 20, "G": 30, "T": 40}
 
 
@@ -68,6 +70,21 @@ def add_ignore(parser: argparse.ArgumentParser | argparse._ArgumentGroup) -> Non
     )
 
 
+def add_config(parser: argparse.ArgumentParser | argparse._ArgumentGroup, *, required: bool) -> None:
+    """Add the configuration and what changes it."""
+    parser.add_argument(
+        "-c", "--config", required=required, metavar="FILE", help="run.yaml, cdec.ini, moses.ini or joshua.config"
+    )
+    parser.add_argument(
+        "--set",
+        action="append",
+        default=[],
+        metavar="KEY=VALUE",
+        help="override a key, such as decoder.pop_limit=200 (repeatable)",
+    )
+    add_ignore(parser)
+
+
 def add_output(parser: argparse.ArgumentParser) -> None:
     """Add output file, format and number precision."""
     parser.add_argument("-o", "--output", default="-", metavar="FILE", help="output file (default: standard output)")
@@ -102,14 +119,35 @@ def add_references(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def add_metric(
+    parser: argparse.ArgumentParser | argparse._ArgumentGroup, *, several: bool = False, default: str | None = None
+) -> None:
+    """Add the metric; None stands for bleu, or the configuration's metric."""
+    parser.add_argument(
+        "-m",
+        "--metric",
+        action="append" if several else "store",
+        default=default,
+        metavar="NAME[,key=value...]",
+        help=f"metric with options, such as bleu,tokenize=none ({'repeatable; ' * several}default: bleu)",
+    )
+
+
+def add_metric_source(parser: argparse.ArgumentParser) -> None:
+    """Add source sentences that only metrics use."""
+    parser.add_argument("-s", "--source", metavar="FILE", help="source sentences, for metrics that read them")
+
+
+def add_missing_weight(parser: argparse.ArgumentParser) -> None:
+    """Add the weight of features without one."""
+    parser.add_argument(
+        "--missing-weight", type=float, metavar="X", help="weight of features without one (default: an error)"
+    )
+
+
 def add_sources(parser: argparse.ArgumentParser) -> None:
     """Add source and annotation files, joined by id."""
-    parser.add_argument(
-        "-s",
-        "--source",
-        metavar="FILE",
-        help="source sentences: a text (line 1 is id 0), or JSON lines or a table with ids",
-    )
+    add_source(parser)
     parser.add_argument(
         "--annotation",
         action="append",
@@ -118,6 +156,16 @@ def add_sources(parser: argparse.ArgumentParser) -> None:
         help="a line per sentence for features that need annotations:NAME (repeatable)",
     )
     add_partial(parser)
+
+
+def add_source(parser: argparse.ArgumentParser) -> None:
+    """Add source sentences, joined by id."""
+    parser.add_argument(
+        "-s",
+        "--source",
+        metavar="FILE",
+        help="source sentences: a text (line 1 is id 0), or JSON lines or a table with ids",
+    )
 
 
 def add_partial(parser: argparse.ArgumentParser) -> None:
@@ -152,6 +200,27 @@ def load_host(args: argparse.Namespace) -> Host:
     return load_plugins(args.plugin)
 
 
+def load_configured(args: argparse.Namespace, overrides: Iterable[Override]) -> tuple[Host, RunConfig]:
+    """Read the configuration; load the host with the plugins of both."""
+    from smtplugins.host.config.run_yaml import load_config
+
+    config = load_config(args.config, overrides, ignore=args.ignore)
+    args.plugin = [*args.plugin, *config.plugins]
+    return load_host(args), config
+
+
+def call(method: Callable[..., _Result], args: argparse.Namespace, **given: Any) -> _Result:
+    """Call a method of the host: an argument is ``given``, else the option of its name; None stands for its default.
+
+    Its ``format`` is ``--from``, and it notes to standard error.
+    """
+    import inspect
+
+    options = {**vars(args), "format": getattr(args, "from_format", None), "note": notes(args)}
+    named = {name: options[name] for name in inspect.signature(method).parameters if name in options}
+    return method(**{name: value for name, value in {**named, **given}.items() if value is not None})
+
+
 def open_lists(host: Host, args: argparse.Namespace) -> ListStream:
     """Open the input lists, joined with source and annotation files if given."""
     from smtplugins.contracts.errors import UsageError
@@ -173,14 +242,12 @@ def open_lists(host: Host, args: argparse.Namespace) -> ListStream:
 
 def write_lists(host: Host, lists: ListStream, args: argparse.Namespace) -> None:
     """Write lists to the output, with a progress bar on a terminal."""
-    host.write(
-        lists,
-        args.output,
-        args.to_format,
-        precision=args.precision,
-        note=(lambda text: None) if args.quiet else note,
-        quiet=args.quiet,
-    )
+    call(host.write, args, lists=lists, path=args.output, format=args.to_format)
+
+
+def write_best(host: Host, lists: ListStream, args: argparse.Namespace) -> None:
+    """Write the best texts to the output."""
+    call(host.write_best, args, lists=lists, path=args.output)
 
 
 def memory_limit(args: argparse.Namespace) -> int | None:
@@ -205,6 +272,11 @@ def show(text: str = "", end: str = "\n") -> None:
 def note(text: str) -> None:
     """Print a note to standard error."""
     print(f"smt: note: {text}", file=sys.stderr)
+
+
+def notes(args: argparse.Namespace) -> Callable[[str], None]:
+    """What prints notes: nothing with ``--quiet``."""
+    return (lambda text: None) if args.quiet else note
 
 
 class Manifest:

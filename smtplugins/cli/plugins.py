@@ -9,11 +9,6 @@ from smtplugins.cli import options
 from smtplugins.host import printing as tables
 
 
-def summary(name: str) -> str:
-    """The summary on the help page."""
-    return "list plugins; `check NAME` tests a plugin, `new NAME` creates one"
-
-
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the options."""
     options.add_table(parser)

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import contextlib
+import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from smtplugins.contracts.errors import UsageError
 from smtplugins.contracts.spec import Spec
-from smtplugins.host.arguments import config_of, listed, stream_of, weights_of
+from smtplugins.host.arguments import argument, config_of, listed, stream_of, weights_of
 from smtplugins.host.files.lists import ListStream, read_lists, read_weights
 from smtplugins.host.files.opening import Path
 from smtplugins.host.loading.registry import Registry
@@ -17,7 +18,10 @@ from smtplugins.host.methods.judging import Judging
 from smtplugins.host.methods.learning import Learning
 
 if TYPE_CHECKING:
+    import pathlib
+
     from smtformats import Candidates, Format
+    from smtformats.caching.folders import CacheEntry
     from smtplugins.contracts.data import Sentence
     from smtplugins.contracts.runners import Runner
     from smtplugins.host.arguments import Overrides
@@ -128,6 +132,26 @@ class Host(Judging, Learning, Estimation):
             self, iter(stream), stream.format, path, format, precision=precision, note=note, quiet=quiet
         )
 
+    def write_best(
+        self,
+        lists: ListStream | Iterable[Candidates] | Path,
+        path: Path,
+        *,
+        fill: bool = False,
+        note: Note = lambda text: None,
+    ) -> int:
+        """Write the best text of each list, a line each; return the number of ids in between that have no list.
+
+        ``fill`` writes an empty line for each of them (ids are then numbers); otherwise ``note`` is told their number.
+        """
+        from smtplugins.host.files.lists import write_best
+
+        skipped = write_best(stream_of(self, lists), path, fill=fill)
+        if skipped and not fill:
+            option = argument("fill=True")
+            note(f"{skipped} ids have no list, so line numbers are not ids; {option} writes empty lines for them")
+        return skipped
+
     def convert(
         self,
         source: Path,
@@ -188,6 +212,44 @@ class Host(Judging, Learning, Estimation):
         from smtplugins.host.files.description import describe
 
         return describe(self, path, format)
+
+    def show_config(
+        self, config: Path | RunConfig, overrides: Overrides = (), *, ignore: str | Iterable[str] = ()
+    ) -> str:
+        """Check a configuration with its decoder's and features' options; return it as a run.yaml.
+
+        The text has all keys that are set, with absolute paths; settings of a toolkit that are not used are comments.
+        Arguments are those of :meth:`translator`.
+        """
+        record = config_of(config, overrides, ignore)
+        if record.decoder is not None:
+            with record.at("decoder"):
+                self.registry.check("decoders", record.decoder)
+        for i, feature in enumerate(record.model.features):
+            with record.at("model", "features", str(i)):
+                self.registry.check("features", feature, without=("name", "tuneable"))
+        return record.shown()
+
+    def cache_folder(self, cache: Path | None = None) -> pathlib.Path:
+        """The folder of loaded grammars: ``cache``, or the default of :meth:`translator`."""
+        from smtformats.caching.folders import OFF, cache_folder
+
+        folder = cache_folder(None if cache is None else os.fspath(cache))
+        if folder is None:
+            raise UsageError(f"the cache is switched off ($SMT_CACHE or {argument('cache')} is {OFF!r})")
+        return folder
+
+    def cached_grammars(self, cache: Path | None = None) -> list[CacheEntry]:
+        """List the files of the cache of loaded grammars: path, size in bytes, source and format."""
+        from smtformats.caching.folders import entries
+
+        return entries(self.cache_folder(cache))
+
+    def clear_cache(self, cache: Path | None = None) -> tuple[int, int]:
+        """Remove all cached grammars; return the number of files and their size in bytes."""
+        from smtformats.caching.folders import clear
+
+        return clear(self.cache_folder(cache))
 
     def translator(
         self,

@@ -12,6 +12,7 @@ import smtplugins as smt
 from smtformats import FormatError
 from smtplugins.contracts.errors import SmtError, UsageError
 from smtplugins.contracts.spec import Spec
+from smtplugins.host.config.run_yaml import load_config
 from smtplugins.host.host import Host, default_runner
 
 LIST = "0 ||| a house  ||| LM0= -2 ||| -1\n0 ||| home  ||| LM0= -1 ||| -2\n"
@@ -235,3 +236,38 @@ def test_weights_are_put_into_a_file(host: Host, tmp_path: Path) -> None:
 
 def test_a_host_is_shown_as_a_table(host: Host) -> None:
     assert "<th>plugin</th>" in host._repr_html_() and "standard" in host._repr_html_()
+
+
+def test_best_texts_are_written(host: Host, nbest: Path, tmp_path: Path) -> None:
+    nbest.write_text(LIST.replace("0 ||| home", "2 ||| home"))
+    notes: list[str] = []
+    assert host.write_best(nbest, tmp_path / "best", note=notes.append) == 1
+    assert (tmp_path / "best").read_text() == "a house\nhome\n"
+    assert notes == ["1 ids have no list, so line numbers are not ids; fill=True writes empty lines for them"]
+    assert host.write_best(nbest, tmp_path / "best", fill=True, note=notes.append) == len(notes) == 1
+    assert (tmp_path / "best").read_text() == "a house\n\nhome\n"
+
+
+def test_a_configuration_is_checked_and_shown(host: Host, tmp_path: Path) -> None:
+    config = tmp_path / "run.yaml"
+    config.write_text("decoder: hiero\nmodel:\n  features: [length]\n")
+    shown = host.show_config(config, {"decoder.pop_limit": 7})
+    assert "decoder: {name: hiero, pop_limit: 7}\n" in shown
+    assert host.show_config(load_config(config, ["decoder.pop_limit=7"])) == shown
+    config.write_text("decoder: hiero\nmodel:\n  features: [lenght]\n")
+    with pytest.raises(SmtError, match=r"run.yaml:3: model.features.0: unknown feature 'lenght'; did you mean"):
+        host.show_config(config)
+
+
+def test_cached_grammars_are_listed_and_removed(host: Host, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = tmp_path / "cache"
+    assert host.cached_grammars(folder) == []
+    folder.mkdir()
+    (folder / "1234.part").write_bytes(b"torn")
+    monkeypatch.setenv("SMT_CACHE", str(folder))
+    assert [(entry.path, entry.size) for entry in host.cached_grammars()] == [(folder / "1234.part", 4)]
+    assert host.cache_folder() == folder
+    assert host.clear_cache() == (1, 4)
+    assert list(folder.iterdir()) == []
+    with pytest.raises(UsageError, match=r"the cache is switched off \(\$SMT_CACHE or cache is 'off'\)"):
+        host.clear_cache("off")

@@ -7,11 +7,6 @@ import argparse
 from smtplugins.cli import options
 
 
-def summary(name: str) -> str:
-    """The summary on the help page."""
-    return "write the hypothesis with the highest total of each list as plain text"
-
-
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the options."""
     options.add_input(parser)
@@ -27,9 +22,5 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> None:
     """Run the command."""
-    from smtplugins.host.files.lists import write_best
-
     host = options.load_host(args)
-    skipped = write_best(options.open_lists(host, args), args.output, fill=args.fill)
-    if skipped and not args.fill and not args.quiet:
-        options.note(f"{skipped} ids have no list, so line numbers are not ids; --fill writes empty lines for them")
+    options.write_best(host, options.open_lists(host, args), args)

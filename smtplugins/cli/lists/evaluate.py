@@ -10,11 +10,6 @@ from smtplugins.cli import options
 from smtplugins.host import printing as tables
 
 
-def summary(name: str) -> str:
-    """The summary on the help page."""
-    return "score systems (text or lists) under any metric, with confidence intervals and significance tests"
-
-
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the options."""
     parser.add_argument(
@@ -25,14 +20,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "system, NAME=FILE,FILE,... gives one output per optimiser run",
     )
     options.add_references(parser)
-    parser.add_argument("-s", "--source", metavar="FILE", help="source sentences, for metrics that read them")
-    parser.add_argument(
-        "-m",
-        "--metric",
-        action="append",
-        metavar="NAME[,key=value...]",
-        help="metric with options, such as bleu,tokenize=none (repeatable; default: bleu)",
-    )
+    options.add_metric_source(parser)
+    options.add_metric(parser, several=True)
     parser.add_argument(
         "--tuned-on",
         action="append",
@@ -85,20 +74,8 @@ def run(args: argparse.Namespace) -> None:
     inputs = [*paths, *args.ref, args.source, *(path for path in args.tuned_on if os.path.isfile(path))]
     manifest = options.Manifest(args, inputs)
     host = options.load_host(args)
-    result = host.evaluate(
-        args.ref,
-        systems,
-        args.metric or ["bleu"],
-        sources=args.source,
-        tests=args.test,
-        samples=args.samples,
-        confidence=args.confidence,
-        bootstrap=args.bootstrap,
-        seed=args.seed,
-        tuned_on=args.tuned_on,
-        post=args.post,
-        allow_partial=args.allow_partial,
-    )
+    given = {"refs": args.ref, "systems": systems, "metrics": args.metric}
+    result = options.call(host.evaluate, args, **given, sources=args.source, tests=args.test)
     options.show(_table(result.rows(), args.format))
     manifest.write(host, seed=args.seed, signatures=[score.signature for score in result.scores])
 

@@ -12,11 +12,6 @@ if TYPE_CHECKING:
     from smtplugins.host.host import Host
 
 
-def summary(name: str) -> str:
-    """The summary on the help page."""
-    return "minimum Bayes-risk decoding: choose the hypothesis with the highest expected score in its list"
-
-
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the options."""
     options.add_input(parser, "n-best lists, or with --samples a forest or a folder of forests")
@@ -29,14 +24,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--fill", action="store_true", help="write an empty line for each id without a list (text only)"
     )
-    parser.add_argument(
-        "-m",
-        "--metric",
-        default="bleu",
-        metavar="NAME[,key=value...]",
-        help="metric with options, such as bleu,tokenize=none (default: bleu)",
-    )
-    parser.add_argument("-s", "--source", metavar="FILE", help="source sentences, for metrics that read them")
+    options.add_metric(parser, default="bleu")
+    options.add_metric_source(parser)
     parser.add_argument(
         "--scale",
         type=float,
@@ -68,7 +57,6 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> None:
     """Run the command."""
     from smtplugins.contracts.errors import UsageError
-    from smtplugins.host.files.lists import write_best
 
     if args.samples is None and args.weights is not None:
         raise UsageError("--weights needs forests (--samples N); use `smt rescore` for lists")
@@ -82,37 +70,11 @@ def run(args: argparse.Namespace) -> None:
     if args.lists:
         options.write_lists(host, stream, args)
     else:
-        skipped = write_best(stream, args.output, fill=args.fill)
-        if skipped and not args.fill and not args.quiet:
-            options.note(f"{skipped} ids have no list, so line numbers are not ids; --fill writes empty lines for them")
+        options.write_best(host, stream, args)
     manifest.write(host, seed=args.seed)
 
 
 def _choose(host: Host, args: argparse.Namespace) -> ListStream:
     if args.samples is None:
-        lists = options.open_lists(host, args)
-        return host.mbr(
-            lists,
-            args.metric,
-            scale=args.scale,
-            top=args.top,
-            post=args.post,
-            jobs=args.jobs,
-            whole=args.lists,
-        )
-    return host.mbr_forests(
-        args.input,
-        args.samples,
-        args.metric,
-        linear=args.linear,
-        scale=args.scale,
-        top=args.top,
-        weights=args.weights,
-        seed=args.seed,
-        format=args.from_format,
-        source=args.source,
-        post=args.post,
-        allow_partial=args.allow_partial,
-        jobs=args.jobs,
-        whole=args.lists,
-    )
+        return options.call(host.mbr, args, lists=options.open_lists(host, args), whole=args.lists)
+    return options.call(host.mbr_forests, args, forests=args.input, whole=args.lists)

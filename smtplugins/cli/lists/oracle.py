@@ -8,23 +8,12 @@ from smtplugins.cli import options
 from smtplugins.host import printing as tables
 
 
-def summary(name: str) -> str:
-    """The summary on the help page."""
-    return "oracle scores: the best hypothesis among the first 1, 2, 4, 8, ... of each list"
-
-
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the options."""
     options.add_input(parser)
     options.add_references(parser)
-    parser.add_argument("-s", "--source", metavar="FILE", help="source sentences, for metrics that read them")
-    parser.add_argument(
-        "-m",
-        "--metric",
-        action="append",
-        metavar="NAME[,key=value...]",
-        help="metric with options, such as bleu,tokenize=none (repeatable; default: bleu)",
-    )
+    options.add_metric_source(parser)
+    options.add_metric(parser, several=True)
     options.add_post(parser)
     parser.add_argument(
         "-o", "--output", metavar="FILE", help="write the oracle texts of whole lists under the first metric"
@@ -42,14 +31,8 @@ def run(args: argparse.Namespace) -> None:
 
     manifest = options.Manifest(args, [args.input, *args.ref, args.source])
     host = options.load_host(args)
-    result = host.oracle(
-        host.read(args.input, format=args.from_format),
-        args.ref,
-        args.metric or ["bleu"],
-        sources=args.source,
-        post=args.post,
-        allow_partial=args.allow_partial,
-    )
+    lists = host.read(args.input, format=args.from_format)
+    result = options.call(host.oracle, args, lists=lists, refs=args.ref, metrics=args.metric, sources=args.source)
     if args.output is not None:
         result.write(args.output)
     rows = [asdict(row) for row in result.rows]

@@ -7,11 +7,6 @@ import argparse
 from smtplugins.cli import options
 
 
-def summary(name: str) -> str:
-    """The summary on the help page."""
-    return "write an HTML report: learning curves, weights, feature contributions, trees step by step"
-
-
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the options."""
     parser.add_argument(
@@ -26,15 +21,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
     )
     options.add_references(parser)
     parser.add_argument("-w", "--weights", metavar="FILE", help="weights in any known format, instead of the run's")
-    parser.add_argument(
-        "--missing-weight", type=float, metavar="X", help="weight of features without one (default: an error)"
-    )
-    parser.add_argument(
-        "-s",
-        "--source",
-        metavar="FILE",
-        help="source sentences: a text (line 1 is id 0), or JSON lines or a table with ids",
-    )
+    options.add_missing_weight(parser)
+    options.add_source(parser)
     parser.add_argument(
         "--baseline", metavar="FILE", help="text or lists to compare with (default: the best before rescoring)"
     )
@@ -64,21 +52,5 @@ def run(args: argparse.Namespace) -> None:
     """Run the command."""
     manifest = options.Manifest(args, [args.input, args.weights, args.source, args.baseline, args.built, *args.ref])
     host = options.load_host(args)
-    report = host.report(
-        args.runs,
-        args.output,
-        lists=args.input,
-        refs=args.ref,
-        weights=args.weights,
-        missing=args.missing_weight,
-        source=args.source,
-        baseline=args.baseline,
-        metric=args.metric,
-        format=args.from_format,
-        allow_partial=args.allow_partial,
-        built=args.built,
-        title=args.title,
-        to_format=args.to_format,
-        note=(lambda text: None) if args.quiet else options.note,
-    )
+    report = options.call(host.report, args, lists=args.input, refs=args.ref, missing=args.missing_weight)
     manifest.write(host, signatures=[] if report.judged is None else [report.judged.signature])

@@ -15,11 +15,6 @@ if TYPE_CHECKING:
     from smtplugins.host.learn.reranking import Reranked
 
 
-def summary(name: str) -> str:
-    """The summary on the help page."""
-    return "learn weights on one set of lists, sort another by them, and evaluate both"
-
-
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the options."""
     parser.add_argument("--dev", required=True, metavar="FILE", help="n-best lists to learn from")
@@ -92,27 +87,17 @@ def _rerank(host: Host, args: argparse.Namespace) -> Reranked:
         host.read(path, source=source, format=args.from_format, allow_partial=args.allow_partial)
         for path, source in ((args.dev, args.dev_source), (args.test, args.test_source))
     )
-    return host.rerank(
-        dev,
-        args.dev_ref,
-        test,
-        args.test_ref,
+    return options.call(
+        host.rerank,
+        args,
+        dev=dev,
+        dev_refs=args.dev_ref,
+        test=test,
+        test_refs=args.test_ref,
         features=args.feature,
-        metric=args.metric or "bleu",
         missing=args.missing_weight,
-        post=args.post,
         samples=args.bootstrap,
-        output=args.output,
-        to_format=args.to_format,
-        learner=args.learner,
-        seed=1 if args.seed is None else args.seed,
-        runs=args.runs,
         start=args.weights,
-        keep=args.keep,
-        jobs=1 if args.jobs is None else args.jobs,
-        combine=args.combine,
-        allow_partial=args.allow_partial,
-        note=(lambda text: None) if args.quiet else options.note,
     )
 
 

@@ -7,17 +7,10 @@ import argparse
 from smtplugins.cli import options
 
 
-def summary(name: str) -> str:
-    """The summary on the help page."""
-    return "compute new total scores from weights and sort each list by them (stable)"
-
-
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the options."""
     parser.add_argument("-w", "--weights", required=True, metavar="FILE", help="weights in any known format")
-    parser.add_argument(
-        "--missing-weight", type=float, metavar="X", help="weight of features without one (default: an error)"
-    )
+    options.add_missing_weight(parser)
     parser.add_argument(
         "--set-weight",
         action="append",
@@ -49,11 +42,7 @@ def run(args: argparse.Namespace) -> None:
         if not equals or not name:
             raise UsageError(f"--set-weight: expected NAME=NUMBER, found {argument!r}")
         required.append(name)
-    lists = options.open_lists(host, args).rescore(
-        weights,
-        missing=args.missing_weight,
-        required=required,
-        note=(lambda text: None) if args.quiet else options.note,
-    )
+    lists = options.open_lists(host, args)
+    lists = lists.rescore(weights, missing=args.missing_weight, required=required, note=options.notes(args))
     options.write_lists(host, lists, args)
     manifest.write(host)

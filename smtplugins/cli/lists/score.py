@@ -8,11 +8,6 @@ import os
 from smtplugins.cli import options
 
 
-def summary(name: str) -> str:
-    """The summary on the help page."""
-    return "append feature scores to every hypothesis of a list; nothing else in it changes"
-
-
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the options."""
     parser.add_argument(

@@ -7,11 +7,6 @@ import argparse
 from smtplugins.cli import options
 
 
-def summary(name: str) -> str:
-    """The summary on the help page."""
-    return "align the words of a text, or symmetrise alignments of both directions"
-
-
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the options."""
     parser.add_argument("-s", "--source", metavar="FILE", help="source sentences, tokenised, one per line")
@@ -85,23 +80,8 @@ def run(args: argparse.Namespace) -> None:
     from smtplugins.host.files.opening import find_format
 
     host = options.load_host(args)
-    note = (lambda text: None) if args.quiet else options.note
     record = find_format(args.to_format or PHARAOH, "alignment", host.formats())
-    alignments = host.align(
-        args.source,
-        args.target,
-        forward=args.forward,
-        backward=args.backward,
-        format=args.from_format,
-        model=args.model,
-        iterations=args.iterations,
-        heuristic=args.heuristic,
-        seed=args.seed,
-        jobs=args.jobs,
-        keep_forward=args.keep_forward,
-        keep_backward=args.keep_backward,
-        note=note,
-        quiet=args.quiet,
-    )
+    alignments = options.call(host.align, args)
     # Training shows its own progress bars, and only one can be shown at a time.
-    write_records(host, alignments, record, args.output, None, note=note, quiet=args.quiet or args.forward is None)
+    quiet = args.quiet or args.forward is None
+    write_records(host, alignments, record, args.output, None, note=options.notes(args), quiet=quiet)

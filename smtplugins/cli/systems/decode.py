@@ -8,20 +8,9 @@ import sys
 from smtplugins.cli import options
 
 
-def summary(name: str) -> str:
-    """The summary on the help page."""
-    return "translate with the system of a run.yaml, cdec.ini, moses.ini or joshua.config"
-
-
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the options."""
-    parser.add_argument(
-        "-c", "--config", required=True, metavar="FILE", help="run.yaml, cdec.ini, moses.ini or joshua.config"
-    )
-    parser.add_argument(
-        "--set", action="append", default=[], metavar="KEY=VALUE", help="override a key, such as decoder.pop_limit=200"
-    )
-    options.add_ignore(parser)
+    options.add_config(parser, required=True)
     parser.add_argument(
         "--decoder", metavar="NAME[,key=value...]", help="use this decoder instead; parsing options are kept"
     )
@@ -87,9 +76,8 @@ def run(args: argparse.Namespace) -> None:
     from smtplugins.contracts.errors import UsageError
     from smtplugins.contracts.spec import Spec, parameters
     from smtplugins.host.config.override import with_decoder
-    from smtplugins.host.config.run_yaml import Override, load_config
 
-    overrides: list[Override] = list(args.set)
+    overrides = list(args.set)
     decoder = Spec.parse(args.decoder) if args.decoder is not None else None
     effort = {
         option: (key, value)
@@ -107,9 +95,7 @@ def run(args: argparse.Namespace) -> None:
         decoder = Spec(decoder.name, {**decoder.options, **dict(effort.values())})
     else:
         overrides += [(f"decoder.{key}", value) for key, value in effort.values()]
-    config = load_config(args.config, overrides, ignore=args.ignore)
-    args.plugin = [*args.plugin, *config.plugins]
-    host = options.load_host(args)
+    host, config = options.load_configured(args, overrides)
     if decoder is not None:
         config = with_decoder(host, config, decoder)
     if config.decoder is not None and config.decoder.name in host.registry.names("decoders"):
@@ -119,30 +105,8 @@ def run(args: argparse.Namespace) -> None:
                 raise UsageError(f"{option}: decoder {config.decoder.name!r} has no option {key!r}")
     source = args.input or (str(config.source) if config.source is not None else "-")
     manifest = options.Manifest(args, [args.config, source, args.weights, *map(str, config.model.paths)])
-    host.decode(
-        config,
-        args.output,
-        source,
-        weights=args.weights,
-        format=args.from_format,
-        nbest=args.nbest,
-        unique=args.unique,
-        fields=_names(args.fields),
-        to_format=args.to_format,
-        precision=args.precision,
-        forests=args.forests,
-        forests_format=args.forests_format,
-        built=args.built,
-        stats=args.stats,
-        trace=(lambda line: print(line, file=sys.stderr)) if args.trace else None,
-        jobs=args.jobs,
-        cache=args.cache,
-        note=(lambda text: None) if args.quiet else options.note,
-        quiet=args.quiet,
-    )
+    fields = [] if args.fields is None else [name.strip() for name in args.fields.split(",")]
+    trace = (lambda line: print(line, file=sys.stderr)) if args.trace else None
+    # What ``--set`` and ``--ignore`` change is in the configuration already.
+    options.call(host.decode, args, config=config, sentences=source, fields=fields, trace=trace, ignore=())
     manifest.write(host)
-
-
-def _names(text: str | None) -> tuple[str, ...]:
-    """Split names at commas."""
-    return tuple(name.strip() for name in text.split(",")) if text is not None else ()

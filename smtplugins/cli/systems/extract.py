@@ -3,17 +3,8 @@
 from __future__ import annotations
 
 import argparse
-from typing import TYPE_CHECKING
 
 from smtplugins.cli import options
-
-if TYPE_CHECKING:
-    from smtplugins.host.host import Host
-
-
-def summary(name: str) -> str:
-    """The summary on the help page."""
-    return "extract phrase tables, reordering tables or rule tables from word-aligned text"
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -144,10 +135,10 @@ def run(args: argparse.Namespace) -> None:
     """Run the command."""
     _refuse_others(args)
     host = options.load_host(args)
-    if args.rules:
-        _extract_rules(host, args)
-    else:
-        _extract_phrases(host, args)
+    extract, what = (host.extract_rules, "rule") if args.rules else (host.extract_phrases, "phrase pair")
+    lexical = None if args.lexical is None else tuple(args.lexical)
+    count = options.call(extract, args, folder=args.output, lexical=lexical, memory=options.memory_limit(args))
+    options.notes(args)(f"{count} {what}{'' if count == 1 else 's'}")
 
 
 def _refuse_others(args: argparse.Namespace) -> None:
@@ -162,63 +153,3 @@ def _refuse_others(args: argparse.Namespace) -> None:
             value = getattr(args, action.dest)
             if value != action.default and action.const in (None, value):
                 raise UsageError(f"{action.option_strings[-1]} needs {groups[group.title]}")
-
-
-_LIMITS = (
-    "max_span",
-    "max_source_symbols",
-    "max_target_symbols",
-    "max_source_words",
-    "max_target_words",
-    "max_nonterminals",
-    "min_hole",
-    "min_target_hole",
-    "min_words",
-    "adjacent",
-    "adjacent_target",
-    "aligned",
-    "tight",
-    "counts",
-)
-
-
-def _extract_rules(host: Host, args: argparse.Namespace) -> None:
-    note = (lambda text: None) if args.quiet else options.note
-    rules = host.extract_rules(
-        args.source,
-        args.target,
-        args.alignment,
-        args.output,
-        to_format=args.to_format,
-        limits=args.limits,
-        lexical=None if args.lexical is None else tuple(args.lexical),
-        skip_bad=args.skip_bad,
-        jobs=args.jobs,
-        memory=options.memory_limit(args),
-        note=note,
-        quiet=args.quiet,
-        **{name: getattr(args, name) for name in _LIMITS},
-    )
-    note(f"{rules} rule{'' if rules == 1 else 's'}")
-
-
-def _extract_phrases(host: Host, args: argparse.Namespace) -> None:
-    note = (lambda text: None) if args.quiet else options.note
-    pairs = host.extract_phrases(
-        args.source,
-        args.target,
-        args.alignment,
-        args.output,
-        to_format=args.to_format,
-        max_length=args.max_length,
-        smoothing=args.smoothing,
-        reordering=args.reordering,
-        reordering_smoothing=args.reordering_smoothing,
-        lexical=None if args.lexical is None else tuple(args.lexical),
-        occurrences=args.occurrences,
-        skip_bad=args.skip_bad,
-        memory=options.memory_limit(args),
-        note=note,
-        quiet=args.quiet,
-    )
-    note(f"{pairs} phrase pairs")

@@ -7,11 +7,6 @@ import argparse
 from smtplugins.cli import options
 
 
-def summary(name: str) -> str:
-    """The summary on the help page."""
-    return "estimate an n-gram language model, as lmplz does"
-
-
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the options."""
     parser.add_argument(
@@ -63,15 +58,6 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> None:
     """Run the command."""
-    options.load_host(args).estimate_lm(
-        args.input,
-        args.order,
-        args.output or (None if args.binary else "-"),
-        binary=args.binary,
-        prune=args.prune,
-        discount_fallback=args.discount_fallback,
-        vocabulary=args.vocabulary,
-        memory=options.memory_limit(args),
-        note=(lambda text: None) if args.quiet else options.note,
-        quiet=args.quiet,
-    )
+    arpa = args.output or (None if args.binary else "-")
+    host = options.load_host(args)
+    options.call(host.estimate_lm, args, text=args.input, arpa=arpa, memory=options.memory_limit(args))

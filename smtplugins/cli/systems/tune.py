@@ -7,24 +7,19 @@ import contextlib
 import json
 import os
 import sys
-from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from smtplugins.cli import options
 from smtplugins.host import printing as tables
 
 if TYPE_CHECKING:
-    from smtplugins.host.config.run_yaml import RunConfig
+    from smtplugins.host.config.run_yaml import Override, RunConfig
     from smtplugins.host.host import Host
+    from smtplugins.host.learn.loop import Ended
     from smtplugins.host.learn.tuning import Tuned
     from smtplugins.host.runs import RunDirectory
 
 _LOOP = ("iterations", "epsilon", "select", "reach")
-
-
-def summary(name: str) -> str:
-    """The summary on the help page."""
-    return "learn weights from n-best lists or forests, or in a loop around a decoder (-c)"
 
 
 def add_learning(parser: argparse.ArgumentParser, learner: str | None) -> None:
@@ -37,12 +32,7 @@ def add_learning(parser: argparse.ArgumentParser, learner: str | None) -> None:
         help=f"learner with options (default: {learner or 'that of the configuration, else mert'}; `smt learners` "
         "lists them)",
     )
-    group.add_argument(
-        "-m",
-        "--metric",
-        metavar="NAME[,key=value...]",
-        help="metric with options, such as bleu,tokenize=none (default: bleu)",
-    )
+    options.add_metric(group)
     options.add_post(parser)
     group.add_argument("-w", "--weights", metavar="FILE", help="start weights (default: estimated from totals)")
     group.add_argument(
@@ -115,15 +105,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def _add_decoder(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("with a decoder")
-    group.add_argument("-c", "--config", metavar="FILE", help="run.yaml, cdec.ini, moses.ini or joshua.config")
-    group.add_argument(
-        "--set",
-        action="append",
-        default=[],
-        metavar="KEY=VALUE",
-        help="override a key of the configuration (repeatable)",
-    )
-    options.add_ignore(group)
+    options.add_config(group, required=False)
     group.add_argument("--decoder", metavar="NAME[,key=value...]", help="use this decoder; parsing options are kept")
     group.add_argument(
         "-k", "--nbest", type=int, metavar="N", help="length of n-best lists (default: output.nbest, or 100)"
@@ -205,39 +187,16 @@ def _learn_from_lists(args: argparse.Namespace) -> None:
     inputs = [*(args.input or ["-"] * (not args.forests)), *args.scores, *args.ref, args.source, args.weights]
     manifest = options.Manifest(args, inputs)
     host = options.load_host(args)
-    note = (lambda text: None) if args.quiet else options.note
+    given = {"lists": args.input or ["-"], "refs": args.ref, "sources": args.source, "folder": args.dir or None}
     with _folder(host, args, inputs) if args.dir else contextlib.nullcontext():
-        result = _tune_lists(host, args, note)
+        result = options.call(host.tune, args, start=args.weights, **given)
     print_table(args, render_result(result, args.format))
     _write(host, args, result)
     if args.resorted:
         record = host.read(args.input[0], format=args.from_format).format
+        note = options.notes(args)
         write_records(host, iter(result.resorted), record, args.resorted, None, quiet=args.quiet, note=note)
     manifest.write(host, seed=result.runs[0].seed, signatures=[result.signature])
-
-
-def _tune_lists(host: Host, args: argparse.Namespace, note: Callable[[str], None]) -> Tuned:
-    return host.tune(
-        args.input or ["-"],
-        args.ref,
-        learner=args.learner or "mert",
-        metric=args.metric or "bleu",
-        seed=1 if args.seed is None else args.seed,
-        runs=args.runs,
-        start=args.weights,
-        keep=args.keep,
-        folds=args.folds,
-        jobs=args.jobs,
-        combine=args.combine,
-        scores=args.scores,
-        forests=args.forests,
-        sources=args.source,
-        post=args.post,
-        format=args.from_format,
-        allow_partial=args.allow_partial,
-        folder=args.dir or None,
-        note=note,
-    )
 
 
 def _folder(host: Host, args: argparse.Namespace, inputs: list[str | None]) -> RunDirectory:
@@ -289,26 +248,23 @@ def _tune_with_decoder(args: argparse.Namespace) -> None:
     from smtplugins.host.learn.tuning import plan_of
 
     _check_output(args)
-    config = _load_config(args)
-    for text in () if args.quiet else config.notes:
-        options.note(text)
-    args.plugin = [*args.plugin, *config.plugins]
-    host = options.load_host(args)
+    host, config = options.load_configured(args, _overrides(args))
+    for text in config.notes:
+        options.notes(args)(text)
     if args.decoder is not None:
         config = with_decoder(host, config, args.decoder)
     if config.output.dir is None:
         raise UsageError("expected a folder for the run (--dir DIR, or output.dir in the configuration), found none")
     plan = plan_of(host, config.learner or "mert", args.keep, args.runs, seed=config.seed, combine=args.combine)
-    if policies.takes_tasks_only(host, plan.learner):
-        _tune_policy(host, config, args)
-    else:
-        _tune_loop(host, config, args)
+    tune = _tune_policy if policies.takes_tasks_only(host, plan.learner) else _tune_loop
+    manifest = options.Manifest(args, [args.config, args.weights])
+    result = tune(host, config, args)
+    _write(host, args, result)
+    manifest.write(host, seed=config.seed, signatures=[result.signature])
 
 
-def _load_config(args: argparse.Namespace) -> RunConfig:
-    """The configuration, with keys overridden by ``--set`` and by options."""
-    from smtplugins.host.config.run_yaml import Override, load_config
-
+def _overrides(args: argparse.Namespace) -> list[Override]:
+    """What ``--set`` and other options override in the configuration."""
     overriding = {
         "source": args.source and os.path.abspath(args.source),
         "references": [os.path.abspath(path) for path in args.ref] or None,
@@ -317,38 +273,23 @@ def _load_config(args: argparse.Namespace) -> RunConfig:
         "seed": args.seed,
         "output.dir": args.dir and os.path.abspath(args.dir),
     }
-    overrides: list[Override] = list(args.set)
-    overrides += [(name, value) for name, value in overriding.items() if value is not None]
-    return load_config(args.config, overrides, ignore=args.ignore)
+    return [*args.set, *((name, value) for name, value in overriding.items() if value is not None)]
 
 
-def _tune_loop(host: Host, config: RunConfig, args: argparse.Namespace) -> None:
-    """Learn in a loop around the decoder."""
+def _given(config: RunConfig, args: argparse.Namespace) -> dict[str, Any]:
+    """The arguments of learning with a decoder; the learner and ``--ignore`` are in the configuration already."""
     from smtplugins.host import runs
 
-    manifest = options.Manifest(args, [args.config, args.weights])
-    ended = host.tune_decoder(
-        config,
-        start=args.weights,
-        keep=args.keep,
-        runs=args.runs,
-        combine=args.combine,
-        jobs=args.jobs,
-        nbest=args.nbest,
-        forests=args.whole,
-        resume=args.resume,
-        command=runs.argv(),
-        cache=args.cache,
-        post=args.post,
-        note=(lambda text: None) if args.quiet else options.note,
-        told=(lambda text: None) if args.quiet else lambda text: print(f"smt: {text}", file=sys.stderr),
-        quiet=args.quiet,
-        **{name: getattr(args, name) for name in _LOOP if getattr(args, name) is not None},
-    )
+    return {"config": config, "start": args.weights, "command": runs.argv(), "learner": None, "ignore": None}
+
+
+def _tune_loop(host: Host, config: RunConfig, args: argparse.Namespace) -> Ended:
+    """Learn in a loop around the decoder."""
+    told = None if args.quiet else lambda text: print(f"smt: {text}", file=sys.stderr)
+    ended = options.call(host.tune_decoder, args, **_given(config, args), forests=args.whole, told=told)
     if args.format == "json":
-        print_table(
-            args, json.dumps({"reason": ended.reason, "score": ended.score, "iterations": ended.iterations}, indent=1)
-        )
+        record = {"reason": ended.reason, "score": ended.score, "iterations": ended.iterations}
+        print_table(args, json.dumps(record, indent=1))
     else:
         rows = [{k: _number(v) for k, v in row.items()} for row in ended.iterations]
         columns = ["iteration", "decoded", "candidates", "new", "before", "learnt", "share", "expected", "change"]
@@ -356,14 +297,12 @@ def _tune_loop(host: Host, config: RunConfig, args: argparse.Namespace) -> None:
         print_table(args, tables.render(rows, columns, args.format))
         print_table(args, "\n" + tables.render(result, list(result[0]), args.format))
         print_table(args, ended.reason)
-    _write(host, args, ended)
-    manifest.write(host, seed=config.seed, signatures=[ended.signature])
+    return ended
 
 
-def _tune_policy(host: Host, config: RunConfig, args: argparse.Namespace) -> None:
+def _tune_policy(host: Host, config: RunConfig, args: argparse.Namespace) -> Tuned:
     """Learn the decoder's own decisions as a policy, without lists or forests."""
     from smtplugins.contracts.errors import UsageError
-    from smtplugins.host import runs
 
     assert config.learner is not None
     unused = ["whole"] * args.whole + [name for name in ("nbest", *_LOOP) if getattr(args, name) is not None]
@@ -373,21 +312,6 @@ def _tune_policy(host: Host, config: RunConfig, args: argparse.Namespace) -> Non
             f"learner {config.learner.name!r} learns the decoder's own decisions, without lists or forests: "
             f"{named} cannot be used; `smt learners show {config.learner.name}` lists its options"
         )
-    manifest = options.Manifest(args, [args.config, args.weights])
-    result = host.tune_policy(
-        config,
-        start=args.weights,
-        keep=args.keep,
-        runs=args.runs,
-        combine=args.combine,
-        jobs=args.jobs,
-        resume=args.resume,
-        command=runs.argv(),
-        cache=args.cache,
-        post=args.post,
-        note=(lambda text: None) if args.quiet else options.note,
-        quiet=args.quiet,
-    )
+    result = options.call(host.tune_policy, args, **_given(config, args))
     print_table(args, render_result(result, args.format))
-    _write(host, args, result)
-    manifest.write(host, seed=config.seed, signatures=[result.signature])
+    return result

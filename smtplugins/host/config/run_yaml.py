@@ -98,6 +98,7 @@ class RunConfig:
     _tree: _Tree | None = field(default=None, init=False, repr=False, compare=False)
     _toolkit: str = field(default="", init=False, repr=False, compare=False)
     _notes: tuple[str, ...] = field(default=(), init=False, repr=False, compare=False)
+    _unused: tuple[str, ...] = field(default=(), init=False, repr=False, compare=False)
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -112,8 +113,8 @@ class RunConfig:
     def with_decoder(self, decoder: Spec) -> RunConfig:
         """The configuration with another decoder; errors in its options do not name the file."""
         config = dataclasses.replace(self, decoder=decoder)
-        object.__setattr__(config, "_toolkit", self._toolkit)
-        object.__setattr__(config, "_notes", self._notes)
+        for name in ("_toolkit", "_notes", "_unused"):
+            object.__setattr__(config, name, getattr(self, name))
         return config
 
     @contextlib.contextmanager
@@ -130,6 +131,10 @@ class RunConfig:
         """Write the record as a run.yaml with every key and absolute paths."""
         return as_yaml(self)
 
+    def shown(self) -> str:
+        """The text of :meth:`to_yaml`, with settings of the toolkit that are not used as comments."""
+        return self.to_yaml() + "".join(f"# not used: {setting}\n" for setting in self._unused)
+
 
 def load_config(
     path: str | os.PathLike[str],
@@ -143,36 +148,6 @@ def load_config(
     ``format`` names the toolkit's format where the file's shape does not tell. A setting of a toolkit that changes
     translations and is not supported is an error unless its key is in ``ignore``.
     """
-    return _read(path, overrides, format, ignore)[0]
-
-
-def show_config(
-    path: str | os.PathLike[str],
-    overrides: Iterable[Override] = (),
-    *,
-    format: str | None = None,
-    ignore: Iterable[str] = (),
-) -> str:
-    """Show a configuration as a run.yaml with absolute paths; settings that are not used are comments."""
-    return read_and_show(path, overrides, format=format, ignore=ignore)[1]
-
-
-def read_and_show(
-    path: str | os.PathLike[str],
-    overrides: Iterable[Override] = (),
-    *,
-    format: str | None = None,
-    ignore: Iterable[str] = (),
-) -> tuple[RunConfig, str]:
-    """Read a configuration; return it with its text as :func:`show_config` has it."""
-    record, unused = _read(path, overrides, format, ignore)
-    return record, record.to_yaml() + "".join(f"# not used: {setting}\n" for setting in unused)
-
-
-def _read(
-    path: str | os.PathLike[str], overrides: Iterable[Override], format: str | None, ignore: Iterable[str]
-) -> tuple[RunConfig, list[str]]:
-    """The record of a configuration, and the toolkit's settings that are not used."""
     from smtformats.files import open_bytes, shown_name
 
     name = shown_name(path)
@@ -185,7 +160,6 @@ def _read(
     if settings is None:
         tree = _Tree(name, file.resolve().parent if file is not None else Path.cwd())
         plain = tree.plain(_compose(data, name), ())
-        unused: list[str] = []
         if list(ignore):
             raise UsageError(
                 f"{argument('ignore')} is for settings of a cdec.ini, moses.ini or joshua.config: {name} is a run.yaml"
@@ -196,7 +170,7 @@ def _read(
         tree = _Tree(name, Path.cwd())
         tree.lines.update(made.lines)
         ignored = _check_settings(made, list(ignore), name)
-        plain, unused = made.values, [*made.unused(), *ignored]
+        plain = made.values
     tree.translate(plain)
     for override in overrides:
         tree.override(plain, override)
@@ -206,9 +180,10 @@ def _read(
     notes = old_key_notes(name, tree.old, plain)
     if settings is not None:
         object.__setattr__(record, "_toolkit", settings.origin.partition("-")[0])
+        object.__setattr__(record, "_unused", (*made.unused(), *ignored))
         notes += _notes(name, made.unused(), ignored)
     object.__setattr__(record, "_notes", notes)
-    return record, unused
+    return record
 
 
 def _check_settings(made: Draft, ignore: Sequence[str], name: str) -> list[str]:

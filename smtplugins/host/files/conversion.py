@@ -104,9 +104,9 @@ def convert(
 
 def _to_yaml(source: Path, target: Path, from_format: str | None, ignore: Iterable[str]) -> int:
     from smtformats.files import open_write
-    from smtplugins.host.config.run_yaml import show_config
+    from smtplugins.host.config.run_yaml import load_config
 
-    text = show_config(source, format=from_format, ignore=ignore)
+    text = load_config(source, format=from_format, ignore=ignore).shown()
     with open_write(target) as out:
         out.write(text)
     return 1

@@ -14,7 +14,7 @@ from smtformats import FormatError
 from smtplugins.contracts.errors import SmtError, UsageError
 from smtplugins.contracts.spec import Spec
 from smtplugins.host.config.rule_tables import RuleTable
-from smtplugins.host.config.run_yaml import ConfigError, ModelConfig, OutputConfig, RunConfig, load_config, show_config
+from smtplugins.host.config.run_yaml import ConfigError, ModelConfig, OutputConfig, RunConfig, load_config
 
 WHOLE = """\
 plugins: [own.py, a_module]
@@ -262,7 +262,7 @@ class TestToolkits:
         assert config.decoder is not None
         assert (config.decoder.name, config.decoder.options["pop_limit"]) == ("hiero", 30)
         assert any(one.name == "word-penalty" for one in config.model.features)
-        Path("out.yaml").write_text(show_config("run.yaml"))
+        Path("out.yaml").write_text(load_config("run.yaml").shown())
         assert load_config("out.yaml") == config
         (tmp_path / "elsewhere").mkdir()
         Path("out.yaml").rename("elsewhere/out.yaml")
@@ -308,7 +308,7 @@ class TestToolkits:
             except FormatError:
                 assert set(value) & {"\n", "\0"}
                 return
-            (Path(folder) / "out.yaml").write_bytes(show_config(path).encode())
+            (Path(folder) / "out.yaml").write_bytes(load_config(path).shown().encode())
             assert load_config(Path(folder) / "out.yaml") == config
 
 
@@ -340,10 +340,10 @@ def test_gold_configurations_come_through(shared: Path, tmp_path: Path) -> None:
         ignored = [ignore] if ignore else []
         config = load_config(path, ignore=ignored)
         assert config.decoder is not None
-        shown = show_config(path, ignore=ignored)
+        shown = load_config(path, ignore=ignored).shown()
         (tmp_path / "out.yaml").write_text(shown)
         assert load_config(tmp_path / "out.yaml") == config
-        again = show_config(tmp_path / "out.yaml").splitlines()
+        again = load_config(tmp_path / "out.yaml").shown().splitlines()
         assert again == [line for line in shown.splitlines() if not line.startswith("# not used: ")]
         seen += 1
     assert (seen, len(refused)) == (len(found) - 3, 4)

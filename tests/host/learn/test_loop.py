@@ -224,7 +224,7 @@ class TestFalls:
         run(host, "out", "reversing", iterations=1, **options)
         assert Path("out/weights").exists()
         for folder in ("out", "whole"):
-            with pytest.raises(SmtError, match="the loop collapsed: .* No weights are written"):
+            with pytest.raises(SmtError, match=r"the loop collapsed: .* No weights are written"):
                 run(host, folder, "reversing", iterations=2, resume=True, **options)
         assert not Path("out/weights").exists()
         assert tree("out") == tree("whole")

@@ -12,7 +12,7 @@ from smtformats.config.cdec import KEYS
 from smtformats.config.settings import words
 from smtplugins.contracts.spec import Spec
 from smtplugins.host.config.rule_tables import RuleTable
-from smtplugins.host.config.run_yaml import ConfigError, ModelConfig, OutputConfig, RunConfig, load_config, show_config
+from smtplugins.host.config.run_yaml import ConfigError, ModelConfig, OutputConfig, RunConfig, load_config
 
 
 @pytest.fixture(autouse=True)
@@ -120,7 +120,7 @@ def test_cdecs_own_search_over_phrases_is_refused() -> None:
 
 
 def unused() -> list[str]:
-    return [line[12:] for line in show_config("below/cdec.ini").splitlines() if line.startswith("# not used: ")]
+    return [line[12:] for line in load_config("below/cdec.ini").shown().splitlines() if line.startswith("# not used: ")]
 
 
 def test_what_is_not_used_is_told() -> None:

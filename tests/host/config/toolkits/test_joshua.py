@@ -13,7 +13,7 @@ from smtformats.config.joshua import KEYS
 from smtformats.config.settings import words
 from smtplugins.contracts.spec import Spec
 from smtplugins.host.config.rule_tables import RuleTable
-from smtplugins.host.config.run_yaml import ConfigError, OutputConfig, RunConfig, load_config, show_config
+from smtplugins.host.config.run_yaml import ConfigError, OutputConfig, RunConfig, load_config
 
 CHART = """\
 lm = kenlm 5 false false 100 lm.gz
@@ -88,7 +88,7 @@ def test_charts(tmp_path: Path) -> None:
         "RuleShape,lm_name=x,a_b=true",
     ]
     assert found.output == OutputConfig(nbest=1, unique=False, format="joshua-nbest")
-    assert [line for line in show_config("below/joshua.config").splitlines() if line.startswith("#")] == [
+    assert [line for line in load_config("below/joshua.config").shown().splitlines() if line.startswith("#")] == [
         "# not used: line 3: tm '-max-source-len 3'",
         "# not used: line 6: pop-limit '10'",
         "# not used: line 13: output-format '%s'",
@@ -150,7 +150,8 @@ def test_reordering_limits(limit: str, jump: int, longest: int) -> None:
 
 
 def unused() -> list[str]:
-    return [line[12:] for line in show_config("below/joshua.config").splitlines() if line.startswith("# not used: ")]
+    lines = load_config("below/joshua.config").shown().splitlines()
+    return [line[12:] for line in lines if line.startswith("# not used: ")]
 
 
 CHANGING = {

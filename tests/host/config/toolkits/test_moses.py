@@ -11,7 +11,7 @@ from smtformats.config.settings import words
 from smtplugins.contracts.errors import SmtError
 from smtplugins.contracts.spec import Spec
 from smtplugins.host.config.rule_tables import RuleTable
-from smtplugins.host.config.run_yaml import OutputConfig, RunConfig, load_config, show_config
+from smtplugins.host.config.run_yaml import OutputConfig, RunConfig, load_config
 
 PHRASES = """\
 [input-factors]
@@ -76,7 +76,8 @@ def load(text: str) -> RunConfig:
 
 
 def unused() -> list[str]:
-    return [line[12:] for line in show_config("below/moses.ini").splitlines() if line.startswith("# not used: ")]
+    lines = load_config("below/moses.ini").shown().splitlines()
+    return [line[12:] for line in lines if line.startswith("# not used: ")]
 
 
 def test_phrases(tmp_path: Path) -> None:
