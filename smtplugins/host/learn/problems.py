@@ -79,39 +79,14 @@ class Matrix:
     @cached_property
     def spread(self) -> NDArray[Any]:
         """The standard deviation of each feature within lists: the root of the mean variance."""
+        return _spread(self.lists, self.offsets, self.ids, self.values, len(self.names))
+
+    def spread_of(self, scores: NDArray[Any]) -> float:
+        """The standard deviation within lists of a score for each row."""
         import numpy as np
 
-        sizes, width = np.diff(self.lists), len(self.names)
-        total = np.zeros(width)
-        first = 0
-        while first < len(sizes):
-            # A few lists at a time, to bound the memory of indices.
-            last = max(
-                first + 1, int(np.searchsorted(self.offsets[self.lists], self.offsets[self.lists[first]] + _VALUES))
-            )
-            last = min(last, len(sizes))
-            total += self._squares(first, last)
-            first = last
-        return np.sqrt(total / len(sizes))
-
-    def _squares(self, first: int, last: int) -> NDArray[Any]:
-        """The sum over some lists of each feature's variance."""
-        import numpy as np
-
-        sizes, width = np.diff(self.lists[first : last + 1]), len(self.names)
-        bounds = self.offsets[self.lists[first] : self.lists[last] + 1]
-        part = slice(bounds[0], bounds[-1])
-        values, ids = self.values[part], self.ids[part]
-        of = np.repeat(np.repeat(np.arange(last - first), sizes), np.diff(bounds))
-        keys, which = np.unique(of * width + ids, return_inverse=True)
-        which = which.reshape(-1)
-        length = sizes[keys // width]
-        means = np.bincount(which, values, len(keys)) / length
-        rest = np.maximum(length - np.bincount(which, minlength=len(keys)), 0)
-        squares = np.bincount(which, (values - means[which]) ** 2, len(keys)) + rest * means**2
-        # Differences due to rounding count as none.
-        squares[squares <= (_ROUNDING * means) ** 2 * length] = 0.0
-        return np.bincount(keys % width, squares / length, width)
+        zeros = np.zeros(len(self), dtype=np.int32)
+        return float(_spread(self.lists, np.arange(len(self) + 1), zeros, scores, 1)[0])
 
     @cached_property
     def size(self) -> NDArray[Any]:
@@ -126,6 +101,48 @@ class Matrix:
         import numpy as np
 
         return np.array([weights.get(name, 0.0) for name in self.names], dtype=np.float64)
+
+
+def _spread(
+    lists: NDArray[Any], offsets: NDArray[Any], ids: NDArray[Any], values: NDArray[Any], width: int
+) -> NDArray[Any]:
+    """The standard deviation of ``width`` features within lists; the arrays are those of a matrix."""
+    import numpy as np
+
+    total = np.zeros(width)
+    first, count = 0, len(lists) - 1
+    while first < count:
+        # A few lists at a time, to bound the memory of indices.
+        last = int(np.searchsorted(offsets[lists], offsets[lists[first]] + _VALUES))
+        last = min(max(first + 1, last), count)
+        sizes, bounds = np.diff(lists[first : last + 1]), offsets[lists[first] : lists[last] + 1]
+        part = slice(bounds[0], bounds[-1])
+        of = np.repeat(np.repeat(np.arange(last - first), sizes), np.diff(bounds))
+        total += _variances(sizes, of, ids[part], values[part], width)
+        first = last
+    return np.sqrt(total / count)
+
+
+def _variances(
+    sizes: NDArray[Any], of: NDArray[Any], ids: NDArray[Any], values: NDArray[Any], width: int
+) -> NDArray[Any]:
+    """The sum over lists of each feature's variance; value i is of the list ``of[i]``."""
+    import numpy as np
+
+    # A cell is a list and a feature; with few features there are about as many cells as keys.
+    keys = of * width + ids
+    if len(sizes) * width <= len(keys):
+        cells, which = np.arange(len(sizes) * width), keys
+    else:
+        cells, which = np.unique(keys, return_inverse=True)
+        which = which.reshape(-1)
+    length = sizes[cells // width]
+    means = np.bincount(which, values, len(cells)) / length
+    rest = np.maximum(length - np.bincount(which, minlength=len(cells)), 0)
+    squares = np.bincount(which, (values - means[which]) ** 2, len(cells)) + rest * means**2
+    # Differences due to rounding count as none.
+    squares[squares <= (_ROUNDING * means) ** 2 * length] = 0.0
+    return np.bincount(cells % width, squares / length, width)
 
 
 def matrix_of(problem: ListProblem) -> Matrix:

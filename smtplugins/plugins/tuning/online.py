@@ -97,8 +97,8 @@ class ListSource:
         self.length = 1.0
         if scale is None:
             scale = USUAL_SCALE
-            spread = self._spread(self.matrix.scores(origin))
-            self.length = scale * self._spread(gains) / (_RATIO * spread) if spread else 1.0
+            spread = self.matrix.spread_of(self.matrix.scores(origin))
+            self.length = scale * self.matrix.spread_of(gains) / (_RATIO * spread) if spread else 1.0
             scale /= self.length or 1.0
         self.gains = scale * gains
         self.factor = scale * sign_of(self.metric) / self.unit
@@ -124,15 +124,6 @@ class ListSource:
         scores = np.asarray(self.metric.score(np.vstack([behind, behind + self.matrix.stats[first:last]])))
         gains = self.factor * (count + 1) * (scores[1:] - scores[0])
         return ListView(self, first, last, gains)
-
-    def _spread(self, values: Array) -> float:
-        """The standard deviation of values within lists."""
-        import numpy as np
-
-        sizes = np.diff(self.matrix.lists)
-        means = np.add.reduceat(values, self.matrix.lists[:-1]) / sizes
-        squares = np.add.reduceat((values - np.repeat(means, sizes)) ** 2, self.matrix.lists[:-1]) / sizes
-        return float(np.sqrt(squares.mean()))
 
     def worth(self, weights: Array) -> float:
         return best_score(self.metric, self.matrix, weights)

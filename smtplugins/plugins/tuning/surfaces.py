@@ -61,7 +61,7 @@ class LineSearchLists:
         self.names = matrix.names
         self.metric = problem.metric
         table = _table_of(matrix)
-        self.spread, self.size = _spread_of(table, matrix.lists), matrix.size
+        self.spread, self.size = matrix.spread, matrix.size
         self._search = ListSearch(matrix.lists, table, matrix.stats)
 
     def surfaces(self, weights: Array, directions: Array) -> Surfaces:
@@ -87,19 +87,6 @@ def _table_of(matrix: Matrix) -> Array:
         rows = np.repeat(np.arange(first, first + len(offsets) - 1), np.diff(offsets))
         np.add.at(table, (matrix.ids[part], rows), matrix.values[part])
     return table
-
-
-def _spread_of(table: Array, lists: Array) -> Array:
-    """The mean standard deviation of each feature within lists."""
-    import numpy as np
-
-    sizes = np.diff(lists)
-    spread = np.zeros(len(table))
-    for i, row in enumerate(table):
-        means = np.add.reduceat(row, lists[:-1]) / sizes
-        squares = np.add.reduceat((row - np.repeat(means, sizes)) ** 2, lists[:-1]) / sizes
-        spread[i] = np.sqrt(squares.mean())
-    return spread
 
 
 class LineSearchForests:

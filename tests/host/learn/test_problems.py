@@ -6,6 +6,7 @@ import itertools
 from dataclasses import replace
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -43,7 +44,14 @@ def test_some_lists_at_a_time_are_all_lists(monkeypatch: object) -> None:
     rng = np.random.default_rng(3)
     rows = rng.normal(size=(40, 3))
     whole = matrix(rows, list(range(0, 41, 4)))
+    spread = whole.spread
     import smtplugins.host.learn.problems as problems
 
     monkeypatch.setattr(problems, "_VALUES", 20)  # type: ignore[attr-defined]
-    np.testing.assert_allclose(replace(whole).spread, whole._squares(0, 10) ** 0.5 / 10**0.5, rtol=1e-12)
+    np.testing.assert_allclose(replace(whole).spread, spread, rtol=1e-12)
+
+
+def test_spread_of_a_score() -> None:
+    rows = np.random.default_rng(4).normal(size=(40, 3))
+    made = matrix(rows, list(range(0, 41, 4)))
+    assert [made.spread_of(column) for column in rows.T] == pytest.approx(made.spread.tolist())
