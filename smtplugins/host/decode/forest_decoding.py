@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import functools
 import threading
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
 
@@ -12,10 +13,12 @@ from smtplugins.host.decode.statistics import added
 from smtplugins.host.decode.threads import in_order
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from smtplugins.contracts.data import Sentence
     from smtplugins.contracts.decoders import Decoding
     from smtplugins.contracts.models import Model
-    from smtplugins.host.decode.parsing import SentenceParser
+    from smtplugins.host.decode.parsing import SentenceForest, SentenceParser
 
 SystemT = TypeVar("SystemT")
 
@@ -26,6 +29,39 @@ class Worker(Protocol):
     def decode(self, sentence: Sentence) -> Decoding:
         """Translate a sentence."""
         ...
+
+
+class BestFeatures(Mapping[str, float]):
+    """The features of the best derivation, summed on first access: those of its rules, and ``names`` step by step.
+
+    ``steps`` returns the rules of its steps, and their values of ``names``, a row each; None without a derivation.
+    """
+
+    def __init__(
+        self,
+        forest: SentenceForest,
+        names: Sequence[str],
+        steps: Callable[[], tuple[NDArray[Any], NDArray[Any]] | None],
+    ) -> None:
+        self._forest, self._names, self._steps = forest, names, steps
+
+    @functools.cached_property
+    def _sums(self) -> dict[str, float]:
+        steps = self._steps()
+        if steps is None:
+            return {}
+        rules, values = steps
+        stateful = values.sum(axis=0, dtype="float64").tolist() if self._names else []
+        return self._forest.sums(rules.tolist()) | dict(zip(self._names, stateful, strict=True))
+
+    def __getitem__(self, name: str) -> float:
+        return self._sums[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._sums)
+
+    def __len__(self) -> int:
+        return len(self._sums)
 
 
 class ForestDecoder(ABC, Generic[SystemT]):

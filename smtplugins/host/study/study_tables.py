@@ -11,7 +11,7 @@ from typing import Any
 from smtplugins.host.printing import cell, render
 
 Form = str | Callable[[Any], str] | None
-SCORE, P, PER_CENT, CHANGE = "{:.2f}", "{:.3g}", "{:.1f} %", "{:+.2f}"
+SCORE, P, CHANGE = "{:.2f}", "{:.3g}", "{:+.2f}"
 
 
 @dataclass(frozen=True)
