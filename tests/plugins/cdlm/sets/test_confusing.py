@@ -21,11 +21,10 @@ from smtplugins.plugins.cdlm.sets.confusing import (
     confusion_sets,
     holds,
     keep_sets,
-    read_sets,
     read_text,
     read_weights,
 )
-from tests.plugins.cdlm.confusions import FIGURE_1, FOUR, sentences, write
+from tests.plugins.cdlm.confusions import FIGURE_1, FOUR, read_sets, sentences, write
 
 Run = Callable[..., tuple[int, str, str]]
 
