@@ -37,37 +37,12 @@ def hypergraph_of_fragments(
     """
     import numpy as np
 
-    from smtformats.columns import StringTable
-    from smtformats.grammar.shared.gather import Numbering
-    from smtplugins.contracts.tools.graphs import Hypergraph, core_graph
+    from smtplugins.contracts.tools.search import hypergraph_of_spans
 
-    edges = len(graph.rules)
     offsets, ids, values = rule_features
-    numbers, own = np.unique(ids, return_inverse=True)
-    table = Numbering(map(forest.tables.names.word, numbers.tolist()))
-    dense_names = [table.add(name) for name in names]
-    spans = np.column_stack([graph.firsts, graph.lasts]).astype(np.int32)
-    labels: StringTable = Numbering([_LABEL]).table()
-    dense = graph.values.reshape(edges, -1)[:, : len(names)] if edges else np.zeros((0, len(names)), np.float32)
-    return Hypergraph(
-        id=id,
-        core=core_graph(graph.node_edges, graph.tails, graph.tail_offsets),
-        node_labels=np.zeros(graph.nodes, dtype=np.int32),
-        rules=graph.rules,
-        spans=spans,
-        rule_feature_ids=own.reshape(-1).astype(np.int32),
-        rule_values=values.astype(np.float32),
-        rule_feature_offsets=np.append(offsets, [offsets[-1]] * len(REDUCTIONS)).astype(np.int64),
-        dense_names=np.array(dense_names, dtype=np.int32),
-        dense=np.ascontiguousarray(dense),
-        features=np.empty(0, dtype=np.int32),
-        values=np.empty(0, dtype=np.float32),
-        feature_offsets=np.zeros(edges + 1, dtype=np.int64),
-        edge_scores=graph.scores,
-        grammar=with_reductions(forest.rule_columns),
-        labels=labels,
-        names=table.table(),
-    )
+    offsets = np.append(offsets, [offsets[-1]] * len(REDUCTIONS)).astype(np.int64)
+    rules = with_reductions(forest.rule_columns)
+    return hypergraph_of_spans(forest, graph, (offsets, ids, values), names, graph.tail_offsets, rules, id)
 
 
 def with_reductions(rules: GrammarColumns) -> GrammarColumns:
