@@ -64,6 +64,6 @@ class PhraseSystems:
             references=(self._path("tune_ref"),),
             decoder=Spec("phrase", {"max_options": 20}),
             model=ModelConfig((table,), features=tuple(features)),
-            metric=Spec.parse("bleu,tokenize=none"),
+            metric=Spec("bleu", {"tokenize": "none"}),
         )
         return config, weights

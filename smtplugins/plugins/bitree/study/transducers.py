@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from smtplugins.contracts.spec import Spec
 from smtplugins.contracts.tools.decoding import in_order
 from smtplugins.plugins.bitree.transduce.search import SearchLimits, search
 from smtplugins.plugins.bitree.trees.tree_making import SHAPES, branching
@@ -55,7 +56,7 @@ def judge_by_gtm(host: Host, systems: Mapping[str, Sequence[str]], references: S
         base = None
         for row, texts in zip(rows, systems.values(), strict=True):
             for letter, measure in MEASURES.items():
-                metric = host.metric(f"gtm,exponent={exponent},measure={measure}")
+                metric = host.metric(Spec("gtm", {"exponent": exponent, "measure": measure}))
                 stats = metric.stats(list(texts), [list(references)])
                 row[f"{letter}{exponent}"] = float(metric.score(stats.sum(axis=0)))
                 if letter == "F":

@@ -91,7 +91,7 @@ class ConfusionSetting:
         options |= {name: value for name, value in pruned.items() if value is not None}
         return RunConfig(
             source=source,
-            source_format="text",
+            source_format=Spec("text"),
             references=tuple(references),
             decoder=Spec(DECODER, options),
             model=ModelConfig((RuleTable(self.grammar), RuleTable(words)), features=self.features(host)),

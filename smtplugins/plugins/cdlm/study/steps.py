@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import json
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, replace
 from functools import cached_property, partial
@@ -353,7 +352,7 @@ def _config_of(args: argparse.Namespace) -> RunConfig | None:
             if getattr(args, option) is not None:
                 raise UsageError(f"--{option} is of a system: name it with -c")
         return None
-    weights = [] if args.weights is None else [f"model.weights={json.dumps(str(args.weights))}"]
+    weights = [] if args.weights is None else [("model.weights", str(args.weights))]
     config = load_config(args.config, [*args.config_set, *weights])
     refuse_runner(config)
     return config

@@ -177,12 +177,11 @@ class AmasisStudy(Study):
         # As the command does it.
         parser = argparse.ArgumentParser()
         train_command.configure(parser)
-        labels = str(self.folder / LABELS)
-        words = ["-i", labels, "-o", folder, "--history", history, "--resume", "-q", "--seed", self.args.seed]
-        words += ["--iterations", self.args.searn_iterations, "--passes", self.args.passes]
-        words += ["--min-count", self.args.min_count]
-        words += ["--held-out", self.args.held_out] if self.args.held_out else []
-        train_command.run(self.host, parser.parse_args(list(map(str, words))))
+        args = parser.parse_args(["-i", str(self.folder / LABELS), "-o", str(folder)])
+        vars(args).update(history=history, resume=True, quiet=True, seed=self.args.seed)
+        vars(args).update(iterations=self.args.searn_iterations, passes=self.args.passes)
+        vars(args).update(min_count=self.args.min_count, held_out=self.args.held_out or None)
+        train_command.run(self.host, args)
         record: dict[str, Any] = json.loads((folder / "model.json").read_text(encoding="utf-8"))
         return record
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import json
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -70,15 +69,14 @@ class UmtCase:
         lacking = [text for text, given in needs.items() if not given]
         if lacking:
             raise UsageError(f"a comparison needs {' and '.join(lacking)}")
-        texts = {name: getattr(args, name, "") for name in OWN}
-        self.options = {name: Spec.parse(f"{name},{text}").options if text else {} for name, text in texts.items()}
+        self.options = {name: Spec.with_options(name, getattr(args, name, "")).options for name in OWN}
 
     @cached_property
     def loaded(self) -> RunConfig:
         """The configuration with the texts, weights, metric and seed of the command line."""
         return self._load(())
 
-    def _load(self, more: Sequence[str]) -> RunConfig:
+    def _load(self, more: Sequence[tuple[str, Any]]) -> RunConfig:
         args = self.args
         values = {
             "source": args.source and os.path.abspath(args.source),
@@ -87,13 +85,13 @@ class UmtCase:
             "metric": args.metric,
             "seed": args.seed,
         }
-        own = [f"{name}={json.dumps(value)}" for name, value in values.items() if value is not None]
+        own = [(name, value) for name, value in values.items() if value is not None]
         return load_config(args.config, [*args.overrides, *own, *more])
 
     def with_metric(self, metric: Spec) -> UmtCase:
         """The same case with another metric; a wrong option of it is an error."""
-        self.host.metric(str(metric))
-        return UmtCase(self.host, argparse.Namespace(**{**vars(self.args), "metric": str(metric)}))
+        self.host.metric(metric)
+        return UmtCase(self.host, argparse.Namespace(**{**vars(self.args), "metric": metric}))
 
     @property
     def metric_name(self) -> str | Spec:
@@ -119,14 +117,14 @@ class UmtCase:
     def config_of(self, system: LearntSystem, *, learning: bool = False) -> RunConfig:
         """The configuration with the decoder of a system, or with the one that it learns with."""
         used = system.learning if learning and system.learning is not None else system.decoder
-        options, overrides = dict(used.options), []
+        options: dict[str, Any] = dict(used.options)
+        overrides: list[tuple[str, Any]] = []
         if used.name == "umt":
             features = [self._with_bounds(feature, options) for feature in self.loaded.model.features]
             if any(feature.name == "cff" for feature in features):
-                overrides.append(f"model.features={json.dumps(list(map(str, features)))}")
+                overrides.append(("model.features", features))
                 options = {key: value for key, value in options.items() if key not in _CFF}
-        decoder = json.dumps({"name": used.name, **options}, default=os.fspath)
-        return self._load([*overrides, f"decoder={decoder}"])
+        return self._load([*overrides, ("decoder", Spec(used.name, options))])
 
     @staticmethod
     def _with_bounds(feature: Spec, options: Mapping[str, Any]) -> Spec:
