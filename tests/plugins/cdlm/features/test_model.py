@@ -56,11 +56,6 @@ def weights_of(classes: ClassMap) -> dict[str, float]:
 
 
 @pytest.fixture(scope="module")
-def host() -> Host:
-    return smt.load_plugins()
-
-
-@pytest.fixture(scope="module")
 def models(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A model and a class map for each example."""
     folder = tmp_path_factory.mktemp("models")

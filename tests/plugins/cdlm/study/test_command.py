@@ -15,11 +15,6 @@ from smtplugins.cli.main import main
 EXAMPLE = Path(__file__).resolve().parents[4] / "examples/cdlm"
 
 
-@pytest.fixture(autouse=True)
-def no_cache(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("SMT_CACHE", "off")
-
-
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The example's language model and system; fewer sentences to learn from, to tune on and to test on."""
