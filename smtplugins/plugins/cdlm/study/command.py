@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the options."""
+    from smtplugins.contracts.tools.running import add_number
     from smtplugins.contracts.tools.study import add_study, add_tuning, file
     from smtplugins.plugins.cdlm.picking.pick_command import add_judging
     from smtplugins.plugins.cdlm.sets.confuse_command import add_setting
@@ -43,10 +44,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
     add("--learner", default=LEARNER, metavar="NAME[,key=value...]", help=f"learner of the models (default: {LEARNER})")
     gains = "precision and decay of the linear gains: measured on the baseline LM's picks, published (0.85,0.7), or P,R"
     add("--gains", default="measured", metavar="measured|published|P,R", help=gains)
-    add("--iterations", type=int, default=5, metavar="N", help="rounds of confusing and learning (default: 5)")
-    add("--rounds", type=int, default=0, metavar="N", help="learn from sets of the last N rounds, 0: all (default: 0)")
-    frequent = "without --classes: number of most frequent words with their own class (default: 250)"
-    add("--frequent", type=int, default=250, metavar="N", help=frequent)
+    add_number(group, "--iterations", 5, "rounds of confusing and learning")
+    add_number(group, "--rounds", 0, "learn from sets of the last N rounds, 0: all")
+    add_number(group, "--frequent", 250, "without --classes: number of most frequent words with their own class")
     add_judging(parser)
     add_setting(parser, required=False)
     add_study(parser, TABLES, {**PICKERS, **SYSTEMS})

@@ -46,15 +46,14 @@ def add_case(parser: argparse.ArgumentParser, offers: Sequence[str]) -> None:
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the options."""
+    from smtplugins.contracts.tools.running import add_number
     from smtplugins.contracts.tools.study import add_loop, add_renamed, add_study
     from smtplugins.plugins.umt.study.systems import OWN
     from smtplugins.plugins.umt.study.tables import ROWS, TABLES
 
     add_case(parser, OWN)
     add_loop(parser, nbest=0, iterations=10)
-    parser.add_argument(
-        "--rounds", type=int, default=5, metavar="N", help="decode N times and report the best time (default: 5)"
-    )
+    add_number(parser, "--rounds", 5, "decode N times and report the best time")
     add_study(parser, TABLES, ROWS)
     add_renamed(parser, {"--nbest": "--tune-nbest", "--iterations": "--tune-iterations"})
 
@@ -68,13 +67,14 @@ def run(host: Host, args: argparse.Namespace) -> None:
 
 def configure_sensitivity(parser: argparse.ArgumentParser) -> None:
     """Add the options of ``smt umt sensitivity``."""
+    from smtplugins.contracts.tools.running import add_number
     from smtplugins.contracts.tools.study import add_study
     from smtplugins.plugins.umt.study.sensitivity import VARIED
 
     add_case(parser, ("umt", "drl"))
     shown = f"an option of umt, drl or metric and its values (repeatable; default: {' '.join(VARIED)})"
     parser.add_argument("--vary", action="append", default=[], metavar="PART.OPTION=VALUE,...", help=shown)
-    parser.add_argument("--seeds", type=int, default=3, metavar="N", help="seeds per setting (default: 3)")
+    add_number(parser, "--seeds", 3, "seeds per setting")
     add_study(parser, {}, {}, paper=False)
 
 
