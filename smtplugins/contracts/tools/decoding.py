@@ -6,7 +6,7 @@ from smtplugins.host.config.override import kept_options
 from smtplugins.host.config.resources import Resources
 from smtplugins.host.config.rule_tables import RuleTable
 from smtplugins.host.decode.built_steps import BuiltTree, children, rule_text, sides
-from smtplugins.host.decode.forest_decoding import ForestDecoder
+from smtplugins.host.decode.forest_decoding import ForestDecoder, PathFeatures
 from smtplugins.host.decode.lattices import holds_both
 from smtplugins.host.decode.parsing import SentenceForest, SentenceParser, WeightedParser
 from smtplugins.host.decode.parsing_options import MARKS, NO_LIMIT, GrammarOptions, ParsingOptions
@@ -24,6 +24,7 @@ __all__ = [
     "ForestDecoder",
     "GrammarOptions",
     "ParsingOptions",
+    "PathFeatures",
     "PhraseDecoder",
     "PhraseOptions",
     "PhraseTableOptions",

@@ -2,12 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    import argparse
-
-    from smtplugins.contracts.tools.running import Host
+import argparse
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -44,10 +39,3 @@ def configure(parser: argparse.ArgumentParser) -> None:
     add_tuning(parser, None, seeds=None)
     add_study(parser, TABLES, ROWS)
     add_renamed(parser, {"--without": "--row or --table, which name what to make"})
-
-
-def run(host: Host, args: argparse.Namespace) -> None:
-    """Make the tables."""
-    from smtplugins.plugins.bitree.study.steps import BitreeStudy
-
-    BitreeStudy(host, args).make()

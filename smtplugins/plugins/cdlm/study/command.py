@@ -7,12 +7,7 @@ table 3 in the system; table 4 compares n-grams of confusion sets with those of 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    import argparse
-
-    from smtplugins.contracts.tools.running import Host
+import argparse
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -66,10 +61,3 @@ def _add_grammar(parser: argparse.ArgumentParser) -> None:
     add("--no-identity", dest="identity", action="store_false", help="leave out rules with equal sides")
     scope = "without --system, from the searches of -c: rules that compete at a node, or over a span"
     add("--scope", choices=("item", "cell"), default="item", help=scope)
-
-
-def run(host: Host, args: argparse.Namespace) -> None:
-    """Make the tables."""
-    from smtplugins.plugins.cdlm.study.steps import CdlmStudy
-
-    CdlmStudy(host, args).make()

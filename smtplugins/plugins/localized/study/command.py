@@ -2,12 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    import argparse
-
-    from smtplugins.contracts.tools.running import Host
+import argparse
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -30,10 +25,3 @@ def configure(parser: argparse.ArgumentParser) -> None:
     add_number(parser, "--stack-size", 100, "hypotheses in a stack")
     add_metric(parser)
     add_study(parser, TABLES, {row.key: f"{row.title} {row.components}" for row in ROWS})
-
-
-def run(host: Host, args: argparse.Namespace) -> None:
-    """Make the table."""
-    from smtplugins.plugins.localized.study.rows import BlockStudy
-
-    BlockStudy(host, args).make()

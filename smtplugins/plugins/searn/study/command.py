@@ -6,12 +6,7 @@ features of earlier labels, more than one label, and words left out bring, and w
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    import argparse
-
-    from smtplugins.contracts.tools.running import Host
+import argparse
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -56,10 +51,3 @@ def configure(parser: argparse.ArgumentParser) -> None:
     add_number(group, "--distortion-limit", 6, "distortion limit of Pharaoh's search")
     add_study(parser, TABLES, KINDS)
     add_renamed(parser, {"--nbest": "--tune-nbest", "--iterations": "--tune-iterations"})
-
-
-def run(host: Host, args: argparse.Namespace) -> None:
-    """Make the tables."""
-    from smtplugins.plugins.searn.study.steps import AmasisStudy
-
-    AmasisStudy(host, args).make()

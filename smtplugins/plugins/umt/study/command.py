@@ -12,8 +12,6 @@ if TYPE_CHECKING:
     import argparse
     from collections.abc import Sequence
 
-    from smtplugins.contracts.tools.running import Host
-
 
 def add_case(parser: argparse.ArgumentParser, offers: Sequence[str]) -> None:
     """Add the fields of :class:`UmtCase` and options of decoders and learners: shared with ``sensitivity``."""
@@ -58,13 +56,6 @@ def configure(parser: argparse.ArgumentParser) -> None:
     add_renamed(parser, {"--nbest": "--tune-nbest", "--iterations": "--tune-iterations"})
 
 
-def run(host: Host, args: argparse.Namespace) -> None:
-    """Make the tables."""
-    from smtplugins.plugins.umt.study.runs import UmtStudy
-
-    UmtStudy(host, args).make()
-
-
 def configure_sensitivity(parser: argparse.ArgumentParser) -> None:
     """Add the options of ``smt umt sensitivity``."""
     from smtplugins.contracts.tools.running import add_number
@@ -76,10 +67,3 @@ def configure_sensitivity(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--vary", action="append", default=[], metavar="PART.OPTION=VALUE,...", help=shown)
     add_number(parser, "--seeds", 3, "seeds per setting")
     add_study(parser, {}, {}, paper=False)
-
-
-def run_sensitivity(host: Host, args: argparse.Namespace) -> None:
-    """Make the table of ``smt umt sensitivity``."""
-    from smtplugins.plugins.umt.study.sensitivity import SensitivityStudy
-
-    SensitivityStudy(host, args).make()

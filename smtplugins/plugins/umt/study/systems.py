@@ -8,19 +8,17 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from smtplugins.contracts.data import Sentence
 from smtplugins.contracts.errors import UsageError
 from smtplugins.contracts.spec import Spec
-from smtplugins.contracts.tools.decoding import kept_options
-from smtplugins.contracts.tools.running import RunConfig, load_config, load_plugins
-from smtplugins.contracts.tools.study import refuse_runner
-
-if TYPE_CHECKING:
-    from smtplugins.contracts.data import Sentence
-    from smtplugins.contracts.tools.decoding import Translator
-    from smtplugins.contracts.tools.judging import Texts
-    from smtplugins.contracts.tools.running import Host
+from smtplugins.contracts.tools.decoding import Translator, holds_both, kept_options, read_sentences
+from smtplugins.contracts.tools.files import by_line, references_of
+from smtplugins.contracts.tools.judging import Texts
+from smtplugins.contracts.tools.learning import check_sentences, plan_of
+from smtplugins.contracts.tools.running import Host, RunConfig, load_plugins
+from smtplugins.contracts.tools.study import read_config
 
 OWN = ("umt", "hiero", "drl", "mert")
 """The decoders and learners that take options on the command line."""
@@ -57,9 +55,7 @@ class UmtCase:
             raise UsageError("a configuration that is read several times has to be a file, not standard input")
         self.args = args
         self.test, self.test_references = args.test, args.test_references
-        plugins = load_config(args.config, args.overrides).plugins
-        self.host = load_plugins(plugins) if plugins else host
-        refuse_runner(self.loaded)
+        self.host = load_plugins(self.loaded.plugins) if self.loaded.plugins else host
         needs = {
             "source sentences to learn from (-s, or `source` in the configuration)": self.loaded.source,
             "their references (-r, or `references` in the configuration)": self.loaded.references,
@@ -74,9 +70,9 @@ class UmtCase:
     @cached_property
     def loaded(self) -> RunConfig:
         """The configuration with the texts, weights, metric and seed of the command line."""
-        return self._load(())
+        return self._load({})
 
-    def _load(self, more: Sequence[tuple[str, Any]]) -> RunConfig:
+    def _load(self, more: Mapping[str, Any]) -> RunConfig:
         args = self.args
         values = {
             "source": args.source and os.path.abspath(args.source),
@@ -85,8 +81,7 @@ class UmtCase:
             "metric": args.metric,
             "seed": args.seed,
         }
-        own = [(name, value) for name, value in values.items() if value is not None]
-        return load_config(args.config, [*args.overrides, *own, *more])
+        return read_config(args.config, args.overrides, {**values, **more})
 
     def with_metric(self, metric: Spec) -> UmtCase:
         """The same case with another metric; a wrong option of it is an error."""
@@ -118,13 +113,13 @@ class UmtCase:
         """The configuration with the decoder of a system, or with the one that it learns with."""
         used = system.learning if learning and system.learning is not None else system.decoder
         options: dict[str, Any] = dict(used.options)
-        overrides: list[tuple[str, Any]] = []
+        changed: dict[str, Any] = {}
         if used.name == "umt":
             features = [self._with_bounds(feature, options) for feature in self.loaded.model.features]
             if any(feature.name == "cff" for feature in features):
-                overrides.append(("model.features", features))
+                changed["model.features"] = features
                 options = {key: value for key, value in options.items() if key not in _CFF}
-        return self._load([*overrides, ("decoder", Spec(used.name, options))])
+        return self._load({**changed, "decoder": Spec(used.name, options)})
 
     @staticmethod
     def _with_bounds(feature: Spec, options: Mapping[str, Any]) -> Spec:
@@ -136,8 +131,6 @@ class UmtCase:
 
     def check(self, systems: Sequence[LearntSystem]) -> None:
         """Raise an error if plugins, options or files are missing, before hours of work."""
-        from smtplugins.contracts.tools.learning import check_sentences, plan_of
-
         for system in systems:
             self.host.registry.make("learners", plan_of(self.host, system.learner).learner)
             translator = self.translator(system)
@@ -160,8 +153,6 @@ class UmtCase:
 
     def sentences(self, path: str | Path, translator: Translator | None = None) -> list[Sentence]:
         """Read the sentences of a file as the configuration says; for a decoder, numbers of arcs get names."""
-        from smtplugins.contracts.tools.decoding import holds_both, read_sentences
-
         decoder = self.loaded.decoder
         lattice = bool(decoder and decoder.options.get("input") == "lattice")
         arcs = None if translator is None else translator.arc_name
@@ -176,6 +167,4 @@ class UmtCase:
 
     def texts(self, references: Sequence[str | Path]) -> list[Texts]:
         """Read references by line."""
-        from smtplugins.contracts.tools.files import by_line, references_of
-
         return by_line(references_of(references, self.host.formats()))
