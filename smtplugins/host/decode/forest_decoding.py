@@ -4,18 +4,23 @@ from __future__ import annotations
 
 import threading
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
 
 from smtplugins.host.decode.statistics import added
 from smtplugins.host.decode.threads import in_order
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from smtplugins.contracts.data import Sentence
     from smtplugins.contracts.decoders import Decoding
     from smtplugins.contracts.models import Model
-    from smtplugins.host.decode.parsing import SentenceParser
+    from smtplugins.host.decode.parsing import SentenceForest, SentenceParser
+
+    Array = NDArray[Any]
 
 SystemT = TypeVar("SystemT")
 
@@ -77,3 +82,36 @@ class ForestDecoder(ABC, Generic[SystemT]):
         if known is None or known[0] is not system or known[1] != graphs:
             known = self._local.worker = (system, graphs, self.worker(system, graphs))
         return known[2]
+
+
+class PathFeatures(Mapping[str, float]):
+    """The features of the best derivation, summed on first access; none without one.
+
+    ``path`` gives the derivation's edges and their rules, then how many edges the search has, and the values of all of
+    them, whose first columns have ``names``.
+    """
+
+    def __init__(
+        self, forest: SentenceForest, names: Sequence[str], path: Callable[[], tuple[Array, Array, int, Array]] | None
+    ) -> None:
+        self._forest, self._names, self._path = forest, names, path
+
+    @cached_property
+    def _sums(self) -> dict[str, float]:
+        if self._path is None:
+            return {}
+        edges, rules, count, values = self._path()
+        sums = self._forest.sums(rules.tolist())
+        if self._names:
+            rows = values.reshape(count, -1) if count else values.reshape(0, len(self._names))
+            sums |= dict(zip(self._names, rows[edges].sum(axis=0, dtype="float64").tolist(), strict=False))
+        return sums
+
+    def __getitem__(self, name: str) -> float:
+        return self._sums[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._sums)
+
+    def __len__(self) -> int:
+        return len(self._sums)

@@ -6,7 +6,6 @@ phrases may come next, and which may have features beside those of the run.
 
 from __future__ import annotations
 
-import collections
 import threading
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
@@ -15,7 +14,7 @@ from smtplugins.contracts.decoders import Decoding
 from smtplugins.contracts.errors import SmtError, UsageError
 from smtplugins.core.search.phrases import distortion, hypergraph_of_phrases, phrase_searcher, reordering
 from smtplugins.core.search.stateful_search import SearchLimit, forest_of_parse
-from smtplugins.host.decode.forest_decoding import ForestDecoder
+from smtplugins.host.decode.forest_decoding import ForestDecoder, PathFeatures
 from smtplugins.host.decode.parsing import SentenceParser
 from smtplugins.host.decode.statistics import Times, added
 from smtplugins.host.features.rule_columns import column_names
@@ -111,7 +110,9 @@ class PhraseWorker:
             id=sentence.id,
             best=best,
             score=float(graph.scores[steps].sum()) if there else None,
-            features=_Sums(forest, graph, self.names),
+            features=PathFeatures(
+                forest, self.names, (lambda: (steps, rules, len(graph.rules), graph.values)) if graph.nodes else None
+            ),
             graph=(lambda: self._graph(forest, graph)) if self._graphs else None,
             shown=self._parsing.shown if self._parsing.joshua else None,
             trace=lambda: _traced(forest, graph),
@@ -257,32 +258,3 @@ def _traced(forest: SentenceForest, graph: PhraseGraph) -> Iterator[str]:
         else:
             source, target = (" ".join(map(str, side)) for side in (rule.source, rule.target))
             yield f"[{first}, {last}) {source} ||| {target}  {score:.4f}  {total:.4f}"
-
-
-class _Sums(collections.abc.Mapping[str, float]):
-    """The features of the best derivation, summed on first access."""
-
-    def __init__(self, forest: SentenceForest, graph: PhraseGraph, names: Sequence[str]) -> None:
-        self._given = (forest, graph, names)
-        self._sums: dict[str, float] | None = None
-
-    def _summed(self) -> dict[str, float]:
-        if self._sums is None:
-            forest, graph, names = self._given
-            self._sums = {}
-            if graph.nodes:
-                steps = graph.path
-                self._sums = forest.sums(graph.rules[steps].tolist())
-                if names:
-                    values = graph.values.reshape(-1, len(names))[steps].sum(axis=0, dtype="float64")
-                    self._sums |= dict(zip(names, values.tolist(), strict=True))
-        return self._sums
-
-    def __getitem__(self, name: str) -> float:
-        return self._summed()[name]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._summed())
-
-    def __len__(self) -> int:
-        return len(self._summed())

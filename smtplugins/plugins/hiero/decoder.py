@@ -5,16 +5,23 @@ Parsing is the host's (``host/decode/parsing.py``), the search the core's (``cor
 
 from __future__ import annotations
 
-import collections
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any, Literal
 
 from smtplugins.contracts.decoders import Decoding
 from smtplugins.contracts.errors import SmtError, UsageError
 from smtplugins.contracts.options import fill, option
-from smtplugins.contracts.tools.decoding import ForestDecoder, ParsingOptions, SentenceParser, Times, added
+from smtplugins.contracts.tools.decoding import (
+    ForestDecoder,
+    ParsingOptions,
+    PathFeatures,
+    SentenceParser,
+    Times,
+    added,
+)
 from smtplugins.contracts.tools.features import SearchScorers
 from smtplugins.contracts.tools.search import SearchLimit, forest_of_parse, hypergraph_of
 from smtplugins.contracts.tools.search import best as best_derivation
@@ -22,11 +29,15 @@ from smtplugins.plugins.hiero.limits import TOOLKITS, own_limit, pruning
 from smtplugins.plugins.hiero.tracing import built, traced
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from smtplugins.contracts.data import Sentence
     from smtplugins.contracts.tools.decoding import Resources, SentenceForest, WeightedParser
     from smtplugins.contracts.tools.grammars import Vocabulary
     from smtplugins.contracts.tools.graphs import Hypergraph
     from smtplugins.contracts.tools.search import BestDerivation, Refined, Searcher, SearchOptions
+
+    Array = NDArray[Any]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -133,7 +144,7 @@ class _Worker:
             id=sentence.id,
             best=text,
             score=None if best is None else best.score,
-            features=_Sums(forest, refined, best, self.names),
+            features=PathFeatures(forest, self.names, None if best is None else partial(_path, forest, refined, best)),
             graph=(lambda: self._graph(forest, refined)) if self._graphs else None,
             shown=self._options.shown,
             trace=lambda: traced(forest, refined, best),
@@ -166,36 +177,10 @@ class _Worker:
         return self._searcher
 
 
-class _Sums(collections.abc.Mapping[str, float]):
-    """The features of the best derivation, summed on first access."""
-
-    def __init__(
-        self, forest: SentenceForest, refined: Refined, best: BestDerivation | None, names: Sequence[str]
-    ) -> None:
-        self._given = (forest, refined, best, names)
-        self._sums: dict[str, float] | None = None
-
-    def _summed(self) -> dict[str, float]:
-        if self._sums is None:
-            forest, refined, best, names = self._given
-            self._sums = {}
-            if best is not None:
-                rules = forest.forest.native.rules[refined.edge_of[best.edges]]
-                self._sums = forest.sums(rules.tolist())
-                if names:
-                    values = refined.values.reshape(-1, len(names))[best.edges].sum(axis=0, dtype="float64")
-                    self._sums |= dict(zip(names, values.tolist(), strict=True))
-        return self._sums
-
-    def __getitem__(self, name: str) -> float:
-        return self._summed()[name]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._summed())
-
-    def __len__(self) -> int:
-        return len(self._summed())
-
-
 def _counts(refined: Refined) -> dict[str, float]:
     return {"pops": refined.pops, "lm_queries": refined.evaluated}
+
+
+def _path(forest: SentenceForest, refined: Refined, best: BestDerivation) -> tuple[Array, Array, int, Array]:
+    """The edges of the best derivation with their rules; the number of all edges, and their values."""
+    return best.edges, forest.forest.native.rules[refined.edge_of[best.edges]], len(refined.edge_of), refined.values

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import collections
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -141,30 +140,12 @@ def traced(parsed: SentenceForest, graph: AmasisGraph, labels: Sequence[str]) ->
     yield f"end  {','.join(['R+'] * (depth - 1)) or '-'}  {graph.score:.4f}"
 
 
-class Sums(collections.abc.Mapping[str, float]):
+def path_features(forest: SentenceForest, graph: AmasisGraph, names: Sequence[str]) -> Mapping[str, float]:
     """The features of the best derivation, summed on first access."""
+    from smtplugins.contracts.tools.decoding import PathFeatures
 
-    def __init__(self, forest: SentenceForest, graph: AmasisGraph, names: Sequence[str]) -> None:
-        self._source = (forest, graph, tuple(names))
-        self._sums: dict[str, float] | None = None
+    def path() -> tuple[NDArray[Any], NDArray[Any], int, NDArray[Any]]:
+        rules = graph.rules[graph.path]
+        return graph.path, rules[rules < len(forest.forest.native.origins)], len(graph.rules), graph.values
 
-    def _features(self) -> dict[str, float]:
-        if self._sums is None:
-            forest, graph, names = self._source
-            self._sums = {}
-            if graph.nodes:
-                rules = graph.rules[graph.path]
-                self._sums = forest.sums(rules[rules < len(forest.forest.native.origins)].tolist())
-                if names:
-                    values = graph.values.reshape(len(graph.rules), -1)[graph.path].sum(axis=0, dtype="float64")
-                    self._sums |= dict(zip(names, values.tolist(), strict=False))
-        return self._sums
-
-    def __getitem__(self, name: str) -> float:
-        return self._features()[name]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._features())
-
-    def __len__(self) -> int:
-        return len(self._features())
+    return PathFeatures(forest, names, path if graph.nodes else None)
