@@ -9,16 +9,16 @@ from __future__ import annotations
 
 import argparse
 
+from smtplugins.contracts.tools.running import add_number
+from smtplugins.contracts.tools.study import add_study, add_tuning, file
+from smtplugins.plugins.cdlm.picking.pick_command import add_judging
+from smtplugins.plugins.cdlm.sets.confuse_command import add_setting
+from smtplugins.plugins.cdlm.study.tables import PICKERS, SYSTEMS, TABLES
+from smtplugins.plugins.cdlm.training.rounds import LEARNER
+
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the options."""
-    from smtplugins.contracts.tools.running import add_number
-    from smtplugins.contracts.tools.study import add_study, add_tuning, file
-    from smtplugins.plugins.cdlm.picking.pick_command import add_judging
-    from smtplugins.plugins.cdlm.sets.confuse_command import add_setting
-    from smtplugins.plugins.cdlm.study.tables import PICKERS, SYSTEMS, TABLES
-    from smtplugins.plugins.cdlm.training.rounds import LEARNER
-
     add = parser.add_argument
     add("-i", "--input", required=True, type=file, metavar="TEXT", help="target-language sentences to learn from")
     add("-r", "--ref", action="append", default=[], type=file, metavar="FILE", help="paraphrases of -i (repeatable)")
@@ -49,8 +49,6 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def _add_grammar(parser: argparse.ArgumentParser) -> None:
     """Add the options of the confusion grammar."""
-    from smtplugins.contracts.tools.study import file
-
     group = parser.add_argument_group("the confusion grammar, unless -g names one")
     add = group.add_argument
     system = "the system's grammars: confuse all target sides of a source side"

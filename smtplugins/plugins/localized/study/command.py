@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import argparse
 
+from smtplugins.contracts.tools.running import add_number
+from smtplugins.contracts.tools.study import add_metric, add_study, add_texts
+from smtplugins.plugins.localized.events.bitext import add_bitext
+from smtplugins.plugins.localized.learning.options import add_learning
+from smtplugins.plugins.localized.study.rows import ROWS, TABLES
+
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the options."""
-    from smtplugins.contracts.tools.running import add_number
-    from smtplugins.contracts.tools.study import add_metric, add_study, add_texts
-    from smtplugins.plugins.localized.events.bitext import add_bitext
-    from smtplugins.plugins.localized.learning.options import add_learning
-    from smtplugins.plugins.localized.study.rows import ROWS, TABLES
-
     add_bitext(parser)
     parser.set_defaults(min_count=2)
     add_learning(parser)

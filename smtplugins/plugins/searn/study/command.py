@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import argparse
 
+from smtplugins.contracts.tools.running import add_number
+from smtplugins.contracts.tools.study import add_metric, add_renamed, add_study, add_texts, add_tuning, file
+from smtplugins.plugins.searn.study.rows import HISTORY, KINDS, PAIRS, TABLES
+
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the options."""
-    from smtplugins.contracts.tools.running import add_number
-    from smtplugins.contracts.tools.study import add_metric, add_renamed, add_study, add_texts, add_tuning, file
-    from smtplugins.plugins.searn.study.rows import HISTORY, KINDS, PAIRS, TABLES
-
     add = parser.add_argument
     add("-s", "--source", required=True, type=file, metavar="FILE", help="source side of the training text, tokenised")
     add("-t", "--target", required=True, type=file, metavar="FILE", help="target side of the training text")

@@ -6,32 +6,29 @@ translations judged. The other plugins' offers are asked for by name.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+import argparse
+from collections.abc import Sequence
+from typing import Any
 
-if TYPE_CHECKING:
-    import argparse
-    from collections.abc import Sequence
+from smtplugins.contracts.tools.running import add_number
+from smtplugins.contracts.tools.study import add_loop, add_metric, add_renamed, add_study
+from smtplugins.plugins.umt.study.sensitivity import VARIED
+from smtplugins.plugins.umt.study.systems import OWN
+from smtplugins.plugins.umt.study.tables import ROWS, TABLES
 
 
 def add_case(parser: argparse.ArgumentParser, offers: Sequence[str]) -> None:
     """Add the fields of :class:`UmtCase` and options of decoders and learners: shared with ``sensitivity``."""
-    from smtplugins.contracts.tools.study import add_metric
-
     add = parser.add_argument
     add("-c", "--config", required=True, metavar="FILE", help="run.yaml, cdec.ini, moses.ini or joshua.config")
-    add(
-        "--set",
-        dest="overrides",
-        action="append",
-        default=[],
-        metavar="KEY=VALUE",
-        help="override a key of the configuration (repeatable)",
-    )
+    several: dict[str, Any] = {"action": "append", "default": []}
+    override = "override a key of the configuration (repeatable)"
+    add("--set", dest="overrides", **several, metavar="KEY=VALUE", help=override)
     add("-s", "--source", metavar="FILE", help="sentences to learn from (default: the configuration's)")
-    ref: dict[str, Any] = {"action": "append", "default": [], "metavar": "FILE"}
-    add("-r", "--ref", dest="references", **ref, help="their references (repeatable; default: same)")
+    ref = "their references (repeatable; default: same)"
+    add("-r", "--ref", dest="references", **several, metavar="FILE", help=ref)
     add("--test", metavar="FILE", help="source sentences of the test set")
-    add("--test-ref", dest="test_references", **ref, help="their references (repeatable)")
+    add("--test-ref", dest="test_references", **several, metavar="FILE", help="their references (repeatable)")
     add("-w", "--weights", metavar="FILE", help="initial weights, also of the bounds")
     add_metric(parser, None)
     add("--post", metavar="none|bpe|spm|detok:LANG|CMD", help="postprocess translations before scoring")
@@ -44,11 +41,6 @@ def add_case(parser: argparse.ArgumentParser, offers: Sequence[str]) -> None:
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the options."""
-    from smtplugins.contracts.tools.running import add_number
-    from smtplugins.contracts.tools.study import add_loop, add_renamed, add_study
-    from smtplugins.plugins.umt.study.systems import OWN
-    from smtplugins.plugins.umt.study.tables import ROWS, TABLES
-
     add_case(parser, OWN)
     add_loop(parser, nbest=0, iterations=10)
     add_number(parser, "--rounds", 5, "decode N times and report the best time")
@@ -58,10 +50,6 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def configure_sensitivity(parser: argparse.ArgumentParser) -> None:
     """Add the options of ``smt umt sensitivity``."""
-    from smtplugins.contracts.tools.running import add_number
-    from smtplugins.contracts.tools.study import add_study
-    from smtplugins.plugins.umt.study.sensitivity import VARIED
-
     add_case(parser, ("umt", "drl"))
     shown = f"an option of umt, drl or metric and its values (repeatable; default: {' '.join(VARIED)})"
     parser.add_argument("--vary", action="append", default=[], metavar="PART.OPTION=VALUE,...", help=shown)

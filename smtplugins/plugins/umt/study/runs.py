@@ -39,15 +39,9 @@ class CaseStudy(Study):
 
     def inputs(self) -> list[str]:
         """The texts, references, grammars and weights."""
-        config, test = self.case.loaded, self.case.test
-        assert test is not None
-        paths = [
-            *self.tuned_on(),
-            test,
-            *self.case.test_references,
-            *map(str, config.model.paths),
-        ]
-        return [*paths, *([str(config.model.weights)] if config.model.weights else [])]
+        model = self.case.loaded.model
+        files = [*model.paths, *([model.weights] if model.weights else [])]
+        return [*self.tuned_on(), self.case.test, *self.case.test_references, *map(str, files)]
 
     def tuned_on(self) -> list[str]:
         """The text that systems learn from, with its references."""
@@ -196,7 +190,6 @@ def decode(
     study: Study, case: UmtCase, systems: Sequence[tuple[LearntSystem, Mapping[str, float]]], rounds: int = 1
 ) -> dict[str, DecodedTest]:
     """Decode the test set with every system in turn, again in each round, one sentence after the other."""
-    assert case.test is not None
     ready: dict[str, tuple[Translator, list[Sentence]]] = {}
     for system, weights in systems:
         translator = case.translator(system, weights)

@@ -54,7 +54,8 @@ class UmtCase:
         if args.config == "-":
             raise UsageError("a configuration that is read several times has to be a file, not standard input")
         self.args = args
-        self.test, self.test_references = args.test, args.test_references
+        self.test: str = args.test
+        self.test_references: list[str] = args.test_references
         self.host = load_plugins(self.loaded.plugins) if self.loaded.plugins else host
         needs = {
             "source sentences to learn from (-s, or `source` in the configuration)": self.loaded.source,
@@ -134,7 +135,7 @@ class UmtCase:
         for system in systems:
             self.host.registry.make("learners", plan_of(self.host, system.learner).learner)
             translator = self.translator(system)
-            assert self.loaded.source is not None and self.test is not None
+            assert self.loaded.source is not None
             for path, references in ((self.loaded.source, self.loaded.references), (self.test, self.test_references)):
                 check_sentences(self.sentences(path, translator), self.texts(references))
 
@@ -162,7 +163,6 @@ class UmtCase:
     @cached_property
     def test_sources(self) -> list[str]:
         """The test sentences in the order of the references, for metrics that need the source."""
-        assert self.test is not None
         return [sentence.text for sentence in sorted(self.sentences(self.test), key=lambda sentence: int(sentence.id))]
 
     def texts(self, references: Sequence[str | Path]) -> list[Texts]:
