@@ -13,7 +13,7 @@ import inspect
 import os
 import types
 import typing
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -38,6 +38,15 @@ class Spec:
         name, *items = _split(text)
         if not name:
             raise UsageError(f"expected NAME[,key=value...], found {text!r}")
+        return cls(name, cls._options(name, items))
+
+    @classmethod
+    def with_options(cls, name: str, text: str) -> Spec:
+        """Read ``key=value,...``, the options of a name; none if the text is empty."""
+        return cls(name, cls._options(name, _split(text)) if text else {})
+
+    @staticmethod
+    def _options(name: str, items: Sequence[str]) -> dict[str, Any]:
         options: dict[str, Any] = {}
         for item in items:
             key, equals, value = item.partition("=")
@@ -47,7 +56,7 @@ class Spec:
             if key in options:
                 raise UsageError(f"option {key!r} of {name!r} is given twice")
             options[key] = _unquote(value.lstrip())
-        return cls(name, options)
+        return options
 
     @classmethod
     def of(cls, value: str | Mapping[str, Any] | Spec) -> Spec:

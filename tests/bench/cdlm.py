@@ -189,13 +189,16 @@ def _risk(host: Any, folder: Path, text: list[Any]) -> dict[str, Any]:
     from measure import interleaved
 
     from smtplugins.contracts.learners import ForestProblem
+    from smtplugins.core.graph.hypergraph import Hypergraph
     from smtplugins.core.learn.minimising import Space, minimise
-    from smtplugins.plugins.cdlm.sets.confusing import read_sets
+    from smtplugins.host.files.opening import open_known
     from smtplugins.plugins.tuning.gains import ForestSource
     from smtplugins.plugins.tuning.minrisk import forest_risk
 
     begun = time.process_time()
-    graphs = {int(one.id): one.with_scores(None) for one in read_sets(host, folder)}
+    with open_known(folder, "hypergraph", None, host.formats()) as opened:
+        records = map(Hypergraph.from_columns, opened.records())
+        graphs = {int(graph.id): graph.with_scores(None) for graph in records}
     read = time.process_time()
     references = [[text[key].text for key in sorted(graphs)]]
     problem = ForestProblem([[graphs[key]] for key in sorted(graphs)], references, host.metric("bleu,tokenize=none"))

@@ -1,4 +1,4 @@
-"""Calls that fail, for the commands of any plugin."""
+"""The host of an ordinary run, and calls that fail, for the commands of any plugin."""
 
 from __future__ import annotations
 
@@ -8,7 +8,15 @@ from pathlib import Path
 
 import pytest
 
+import smtplugins as smt
 from smtplugins.cli.main import main
+from smtplugins.host.host import Host
+
+
+@pytest.fixture(scope="session")
+def host() -> Host:
+    """The host with what is installed."""
+    return smt.load_plugins()
 
 
 @pytest.fixture

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from smtplugins.core.extract.phrase_pairs import MAX_PHRASE, Phrases, default_memory, read_lines
+from smtplugins.core.extract.phrase_pairs import MAX_PHRASE, BitextCounts, Phrases, default_memory, read_lines
 from smtplugins.host.estimate.phrase_tables import PHRASE_TABLE, Bitext, PhraseSettings, extract_phrases, spill_folder
 from smtplugins.host.files.aligned_text import read_pairs
 
@@ -15,6 +15,7 @@ __all__ = [
     "MAX_PHRASE",
     "PHRASE_TABLE",
     "Bitext",
+    "BitextCounts",
     "Pair",
     "PhraseSettings",
     "Phrases",

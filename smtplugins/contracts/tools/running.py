@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from smtplugins.host import runs
+from smtplugins.host.command_options import add_number, add_quiet, sayer
 from smtplugins.host.config.run_yaml import ModelConfig, RunConfig, load_config
 from smtplugins.host.errors import exit_error
 from smtplugins.host.host import Host, default_runner
@@ -15,6 +16,8 @@ __all__ = [
     "ModelConfig",
     "RunConfig",
     "RunDirectory",
+    "add_number",
+    "add_quiet",
     "default_runner",
     "exit_error",
     "hushed",
@@ -23,4 +26,5 @@ __all__ = [
     "prepared_folder",
     "progress",
     "runs",
+    "sayer",
 ]

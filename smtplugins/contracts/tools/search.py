@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from smtplugins.core.search.linear_gain import LinearGain, published_gains
 from smtplugins.core.search.phrase_spans import NoPhrases, phrase_spans
+from smtplugins.core.search.phrases import hypergraph_of_spans
 from smtplugins.core.search.refining import hypergraph_of
 from smtplugins.core.search.search_options import PhraseSearchOptions, SearchOptions
 from smtplugins.core.search.stateful_search import (
@@ -41,6 +42,7 @@ __all__ = [
     "contract_scorer",
     "forest_of_parse",
     "hypergraph_of",
+    "hypergraph_of_spans",
     "is_lm_scorer",
     "joint_scorer",
     "lm_scorer",

@@ -13,7 +13,6 @@ from smtplugins.host.study.options import (
     check_least,
     choose,
     file,
-    tuning_plan,
 )
 from smtplugins.host.study.study import Study
 from smtplugins.host.study.study_tables import (
@@ -31,11 +30,8 @@ from smtplugins.host.study.tuned_systems import (
     StudySystem,
     TuningPlan,
     judge_rows,
-    read_references,
-    refuse_runner,
-    signature_of,
+    read_config,
     tune_system,
-    tuned_rows,
 )
 
 __all__ = [
@@ -60,12 +56,8 @@ __all__ = [
     "file",
     "judge_rows",
     "paper_column",
-    "read_references",
-    "refuse_runner",
+    "read_config",
     "render_tables",
     "score_columns",
-    "signature_of",
     "tune_system",
-    "tuned_rows",
-    "tuning_plan",
 ]

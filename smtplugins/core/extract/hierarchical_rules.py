@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from smtplugins.core.extract.phrase_pairs import default_memory
+from smtplugins.core.extract.phrase_pairs import BitextCounts, table_bytes
 
 if TYPE_CHECKING:
     from smtplugins.core._core import RuleExtraction, RuleLimits
@@ -41,14 +41,13 @@ _GLUE: Mapping[str, str] = MappingProxyType(
 )
 
 
+@dataclass(eq=False)
 class BadRules(ValueError):
     """Invalid extraction settings. ``setting`` is a field of `RuleSettings`."""
 
-    def __init__(self, setting: str, expected: str, found: str) -> None:
-        super().__init__(setting, expected, found)
-        self.setting = setting
-        self.expected = expected
-        self.found = found
+    setting: str
+    expected: str
+    found: str
 
     def __str__(self) -> str:
         return f"{self.setting}: expected {self.expected}, found {self.found}"
@@ -156,7 +155,7 @@ def glue_grammar(table_format: str) -> str | None:
     return _GLUE.get(table_format)
 
 
-class ExtractedRules:
+class ExtractedRules(BitextCounts):
     """Count the rules of a text fed in pieces, then give their table.
 
     ``settings`` default to those of the format's toolkit. ``skip_bad`` leaves out sentence pairs with links outside the
@@ -178,29 +177,15 @@ class ExtractedRules:
         from smtplugins.core._core import RuleExtraction
 
         self._lexical = lexical
-        # Tables double as they grow, and sorting needs extra space.
-        share = (default_memory() if memory is None else memory) // 2
         self._native: RuleExtraction = RuleExtraction(
             (settings or LIMITS[USUAL_LIMITS[table_format]]).native(),
             RULE_FORMATS.index(table_format),
             skip_bad,
             lexical,
             threads,
-            share,
+            table_bytes(memory),
             os.fspath(folder),
         )
-
-    def feed(self, source: bytes, target: bytes, alignment: bytes) -> None:
-        """Add sentence pairs: whole lines, equally many of each."""
-        self._native.feed(source, target, alignment)
-
-    def read_lexical(self, lines: bytes, *, forward: bool) -> None:
-        """Add whole lines of a lexical table: p(target word | source word), lex.f2e, if ``forward``, else lex.e2f."""
-        self._native.read_lexical(forward, lines)
-
-    def lexical(self, *, forward: bool) -> bytes:
-        """The lines of a lexical table, in byte order."""
-        return self._native.lexical(forward)
 
     def table(self) -> Iterator[bytes]:
         """Pieces of the table, in the order of `LC_ALL=C sort`."""
@@ -210,29 +195,9 @@ class ExtractedRules:
         return iter(self._native.next, b"")
 
     @property
-    def sentences(self) -> int:
-        """The number of sentence pairs fed."""
-        return self._native.sentences
-
-    @property
-    def empty(self) -> int:
-        """The number of sentence pairs with an empty side."""
-        return self._native.empty
-
-    @property
-    def skipped(self) -> int:
-        """The number of sentence pairs left out for links outside them."""
-        return self._native.skipped
-
-    @property
     def rules(self) -> int:
         """The number of distinct rules, once all are counted."""
         return self._native.rules
-
-    @property
-    def spilled(self) -> bool:
-        """Whether counts went to disk."""
-        return self._native.spilled
 
 
 def _cap(limit: int) -> int:

@@ -17,6 +17,7 @@ import itertools
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
+from dataclasses import dataclass
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from smtformats.reordering.models import ReorderingModel
-    from smtplugins.core._core import PhraseExtraction
+    from smtplugins.core._core import PhraseExtraction, RuleExtraction
 
 SIDES = ("source", "target", "alignment")
 SMOOTHINGS = ("none", "good-turing", "kneser-ney")
@@ -52,15 +53,14 @@ _BLOCK_BYTES = 1 << 18
 _PIECE_BYTES = 1 << 20
 
 
+@dataclass(eq=False)
 class BadBitext(ValueError):
     """An invalid line; ``side`` is an index into ``SIDES``."""
 
-    def __init__(self, side: int, line: int, expected: str, found: str) -> None:
-        super().__init__(side, line, expected, found)
-        self.side = side
-        self.line = line
-        self.expected = expected
-        self.found = found
+    side: int
+    line: int
+    expected: str
+    found: str
 
     def __str__(self) -> str:
         return f"{SIDES[self.side]}, line {self.line}: expected {self.expected}, found {self.found}"
@@ -111,7 +111,45 @@ def _join_utf8(side: int, lines: Sequence[bytes], line: int) -> bytes:
     return block
 
 
-class Phrases:
+class BitextCounts:
+    """What phrase pairs and rules have in common: a native extraction fed with text, its lexical tables and counts."""
+
+    _native: PhraseExtraction | RuleExtraction
+
+    def feed(self, source: bytes, target: bytes, alignment: bytes) -> None:
+        """Add sentence pairs: whole lines, equally many of each."""
+        self._native.feed(source, target, alignment)
+
+    def read_lexical(self, lines: bytes, *, forward: bool) -> None:
+        """Add whole lines of a lexical table: p(target word | source word), lex.f2e, if ``forward``, else lex.e2f."""
+        self._native.read_lexical(forward, lines)
+
+    def lexical(self, *, forward: bool) -> bytes:
+        """The lines of a lexical table, in byte order."""
+        return self._native.lexical(forward)
+
+    @property
+    def sentences(self) -> int:
+        """The number of sentence pairs fed."""
+        return self._native.sentences
+
+    @property
+    def empty(self) -> int:
+        """The number of sentence pairs with an empty side."""
+        return self._native.empty
+
+    @property
+    def skipped(self) -> int:
+        """The number of sentence pairs left out for links outside them."""
+        return self._native.skipped
+
+    @property
+    def spilled(self) -> bool:
+        """Whether counts went to disk."""
+        return self._native.spilled
+
+
+class Phrases(BitextCounts):
     """Count the phrase pairs of a text fed in pieces, then give their tables.
 
     Phrases have at most ``max_length`` words on either side. ``models`` are the reordering tables to make. ``skip_bad``
@@ -139,15 +177,9 @@ class Phrases:
             kinds[at] = max(kinds[at], _KINDS[model.orientation])
         self._models = models
         self._lexical = lexical
-        # Tables double as they grow, and sorting needs extra space.
-        share = (default_memory() if memory is None else memory) // 2
         self._native: PhraseExtraction = PhraseExtraction(
-            max_length, kinds, skip_bad, lexical, keep_lines, share, os.fspath(folder)
+            max_length, kinds, skip_bad, lexical, keep_lines, table_bytes(memory), os.fspath(folder)
         )
-
-    def feed(self, source: bytes, target: bytes, alignment: bytes) -> None:
-        """Add sentence pairs: whole lines, equally many of each."""
-        self._native.feed(source, target, alignment)
 
     def feed_stretches(self, source: bytes, target: bytes, alignment: bytes, stretches: NDArray[np.int32]) -> None:
         """Add sentence pairs of which only the given stretches are phrase pairs; each has a link, and none leads out.
@@ -161,14 +193,6 @@ class Phrases:
         """Lines of Moses' files extract, extract.inv and extract.o for the text fed since the last call."""
         plain, inverse, oriented = self._native.take_lines()
         return plain, inverse, oriented
-
-    def read_lexical(self, lines: bytes, *, forward: bool) -> None:
-        """Add whole lines of a lexical table: p(target word | source word), lex.f2e, if ``forward``, else lex.e2f."""
-        self._native.read_lexical(forward, lines)
-
-    def lexical(self, *, forward: bool) -> bytes:
-        """The lines of a lexical table, in byte order."""
-        return self._native.lexical(forward)
 
     def tables(
         self, smoothing: str = "none", *, reordering_smoothing: float = 0.5, penalty: float = 0.0
@@ -191,21 +215,6 @@ class Phrases:
         return self._native.next(_PIECE_BYTES)
 
     @property
-    def sentences(self) -> int:
-        """The number of sentence pairs fed."""
-        return self._native.sentences
-
-    @property
-    def empty(self) -> int:
-        """The number of sentence pairs with an empty side."""
-        return self._native.empty
-
-    @property
-    def skipped(self) -> int:
-        """The number of sentence pairs left out for links outside them."""
-        return self._native.skipped
-
-    @property
     def occurrences(self) -> int:
         """The number of phrase pair occurrences."""
         return self._native.occurrences
@@ -214,11 +223,6 @@ class Phrases:
     def pairs(self) -> int:
         """The number of distinct phrase pairs, once all are counted."""
         return self._native.pairs
-
-    @property
-    def spilled(self) -> bool:
-        """Whether counts went to disk."""
-        return self._native.spilled
 
 
 def read_lines(path: str | os.PathLike[str]) -> Iterator[bytes]:
@@ -231,3 +235,9 @@ def read_lines(path: str | os.PathLike[str]) -> Iterator[bytes]:
 def default_memory() -> int:
     """Half of the machine's memory, in bytes."""
     return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 2
+
+
+def table_bytes(memory: int | None) -> int:
+    """How large tables may grow where ``memory`` bytes are allowed: half as large."""
+    # They double as they grow, and sorting needs extra space.
+    return (default_memory() if memory is None else memory) // 2

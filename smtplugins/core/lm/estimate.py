@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from smtformats.errors import FormatError
@@ -33,39 +34,36 @@ class BadSettings(ValueError):
     """Invalid settings of an estimation."""
 
 
+@dataclass(eq=False)
 class BadText(ValueError):
     """A text that no model can be estimated from. Line 0 stands for the whole text."""
 
-    def __init__(self, line: int, expected: str, found: str) -> None:
-        super().__init__(line, expected, found)
-        self.line = line
-        self.expected = expected
-        self.found = found
+    line: int
+    expected: str
+    found: str
 
     def __str__(self) -> str:
         place = f"line {self.line}: " if self.line else ""
         return f"{place}expected {self.expected}, found {self.found}"
 
 
+@dataclass(eq=False)
 class NoDiscounts(ValueError):
     """The counts of counts allow no discounts, as in small or artificial texts."""
 
-    def __init__(self, order: int, reason: str) -> None:
-        super().__init__(order, reason)
-        self.order = order
-        self.reason = reason
+    order: int
+    reason: str
 
     def __str__(self) -> str:
         return f"no discounts for {self.order}-grams follow from the text: {self.reason}"
 
 
+@dataclass(eq=False)
 class EstimateTooLarge(MemoryError):
     """The model would need more memory than allowed."""
 
-    def __init__(self, needed: int, allowed: int) -> None:
-        super().__init__(needed, allowed)
-        self.needed = needed
-        self.allowed = allowed
+    needed: int
+    allowed: int
 
     def __str__(self) -> str:
         return f"the model needs at least {_size(self.needed)} of memory, {_size(self.allowed)} are allowed"

@@ -7,6 +7,7 @@ import errno
 import os
 import stat
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
 from smtformats.errors import FormatError
@@ -22,37 +23,34 @@ _KENLM_MAGIC = b"mmap lm http://kheafield.com/code"
 _PIECE_BYTES = 1 << 20
 
 
+@dataclass(eq=False)
 class ArpaError(ValueError):
     """An error in an ARPA file. `read_lm` adds the file name and raises it as a FormatError."""
 
-    def __init__(self, line: int, expected: str, found: str) -> None:
-        super().__init__(line, expected, found)
-        self.line = line
-        self.expected = expected
-        self.found = found
+    line: int
+    expected: str
+    found: str
 
     def __str__(self) -> str:
         return f"line {self.line}: expected {self.expected}, found {self.found}"
 
 
+@dataclass(eq=False)
 class KenlmFileError(ValueError):
     """An error in a KenLM probing file. `read_lm` adds the file name and raises it as a FormatError."""
 
-    def __init__(self, expected: str, found: str) -> None:
-        super().__init__(expected, found)
-        self.expected = expected
-        self.found = found
+    expected: str
+    found: str
 
     def __str__(self) -> str:
         return f"expected {self.expected}, found {self.found}"
 
 
+@dataclass(eq=False)
 class KenlmMissing(RuntimeError):
     """A KenLM binary file that is not a probing file, and no kenlm package to read it."""
 
-    def __init__(self, file: str) -> None:
-        super().__init__(file)
-        self.file = file
+    file: str
 
     def __str__(self) -> str:
         return (

@@ -78,6 +78,26 @@ def hypergraph_of_phrases(
     """
     import numpy as np
 
+    tail_offsets = np.arange(len(graph.rules) + 1, dtype=np.int64)
+    return hypergraph_of_spans(forest, graph, rule_features, names, tail_offsets, steps_of(forest.rule_columns), id)
+
+
+def hypergraph_of_spans(
+    forest: Forest,
+    graph: Any,
+    rule_features: tuple[NDArray[Any], NDArray[Any], NDArray[Any]],
+    names: Sequence[str],
+    tail_offsets: NDArray[Any],
+    rules: GrammarColumns,
+    id: str = "",
+) -> Hypergraph:
+    """The graph of a search over phrases, with the columns of :class:`PhraseGraph`, as a hypergraph.
+
+    ``rules`` are the rules of its edges, ``tail_offsets`` part its tails by edges; the rest is as in
+    :func:`hypergraph_of_phrases`.
+    """
+    import numpy as np
+
     from smtformats.columns import StringTable
     from smtformats.grammar.shared.gather import Numbering
     from smtplugins.core.graph.hypergraph import Hypergraph, core_graph
@@ -87,24 +107,24 @@ def hypergraph_of_phrases(
     numbers, own = np.unique(ids, return_inverse=True)
     table = Numbering(map(forest.tables.names.word, numbers.tolist()))
     dense_names = [table.add(name) for name in names]
-    spans = np.column_stack([graph.firsts, graph.lasts]).astype(np.int32)
+    dense = graph.values.reshape(edges, -1)[:, : len(names)] if edges else np.zeros((0, len(names)), np.float32)
     labels: StringTable = Numbering([_LABEL]).table()
     return Hypergraph(
         id=id,
-        core=core_graph(graph.node_edges, graph.tails, np.arange(edges + 1, dtype=np.int64)),
+        core=core_graph(graph.node_edges, graph.tails, tail_offsets),
         node_labels=np.zeros(graph.nodes, dtype=np.int32),
         rules=graph.rules,
-        spans=spans,
+        spans=np.column_stack([graph.firsts, graph.lasts]).astype(np.int32),
         rule_feature_ids=own.reshape(-1).astype(np.int32),
         rule_values=values.astype(np.float32),
         rule_feature_offsets=offsets,
         dense_names=np.array(dense_names, dtype=np.int32),
-        dense=graph.values.reshape(edges, len(names)) if names else np.zeros((edges, 0), np.float32),
+        dense=np.ascontiguousarray(dense),
         features=np.empty(0, dtype=np.int32),
         values=np.empty(0, dtype=np.float32),
         feature_offsets=np.zeros(edges + 1, dtype=np.int64),
         edge_scores=graph.scores,
-        grammar=steps_of(forest.rule_columns),
+        grammar=rules,
         labels=labels,
         names=table.table(),
     )

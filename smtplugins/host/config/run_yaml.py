@@ -86,7 +86,7 @@ class RunConfig:
 
     plugins: tuple[str, ...] = ()
     source: Path | None = None
-    source_format: str | None = None
+    source_format: Spec | None = None
     references: tuple[Path, ...] = ()
     decoder: Spec | None = None
     model: ModelConfig = field(default_factory=ModelConfig)

@@ -9,6 +9,7 @@ from typing import Any
 
 from smtplugins.contracts.errors import UsageError
 from smtplugins.contracts.spec import Spec
+from smtplugins.host.command_options import add_number, add_quiet
 from smtplugins.host.study.tuned_systems import TuningPlan
 
 PRINTED = ("text", "json", "tsv", "latex")
@@ -60,33 +61,25 @@ def add_study(
     add_printing(parser, paper=paper)
     parser.add_argument("-j", "--jobs", type=int, default=1, metavar="N", help="threads or processes (same result)")
     parser.add_argument("--cache", metavar="DIR|off", help="where columns of tables are kept between runs")
-    parser.add_argument("-q", "--quiet", action="store_true", help="no progress and no notes on standard error")
-    parser.add_argument("-v", "--verbose", action="count", default=0, help="tracebacks of failures")
+    add_quiet(parser)
 
 
 def add_loop(parser: Any, *, nbest: int = 100, iterations: int = 5) -> None:
     """Add the options of a loop of decoding and learning."""
-    add, shown = parser.add_argument, f"tune on lists of N, 0: on forests (default: {nbest})"
-    add("--tune-nbest", type=int, default=nbest, metavar="N", help=shown)
-    add(
-        "--tune-iterations",
-        type=int,
-        default=iterations,
-        metavar="N",
-        help=f"maximum number of tuning iterations (default: {iterations})",
-    )
+    add_number(parser, "--tune-nbest", nbest, "tune on lists of N, 0: on forests")
+    add_number(parser, "--tune-iterations", iterations, "maximum number of tuning iterations")
 
 
 def add_tuning(parser: Any, learner: str | None = "mert", *, seeds: int | None = 1) -> None:
     """Add the options of :class:`TuningPlan`: by default no tuning if ``learner`` is None, one run if ``seeds`` is."""
-    add, shown = parser.add_argument, f"learner of weights (default: {learner or 'none, keep the initial weights'})"
-    add("--tuner", default=learner, metavar="NAME[,key=value...]", help=shown)
+    shown = f"learner of weights (default: {learner or 'none, keep the initial weights'})"
+    parser.add_argument("--tuner", default=learner, metavar="NAME[,key=value...]", help=shown)
     add_loop(parser)
     if seeds is None:
         parser.set_defaults(seeds=1)
     else:
-        add("--seeds", type=int, default=seeds, metavar="N", help=f"tuning runs to average (default: {seeds})")
-    add("--seed", type=int, default=1, metavar="N", help="the first seed (default: 1)")
+        add_number(parser, "--seeds", seeds, "tuning runs to average")
+    add_number(parser, "--seed", 1, "the first seed")
 
 
 def tuning_plan(args: argparse.Namespace, fixed: Sequence[str] = ()) -> TuningPlan:

@@ -10,13 +10,23 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from smtplugins.host.study.options import choose
+from smtplugins.contracts.errors import UsageError
+from smtplugins.host.study.options import choose, tuning_plan
 from smtplugins.host.study.study_tables import StudyTable, render_tables, tables_record
+from smtplugins.host.study.tuned_systems import (
+    StudySystem,
+    TuningPlan,
+    judge_rows,
+    read_references,
+    signature_of,
+    tune_system,
+)
 
 if TYPE_CHECKING:
     import argparse
 
     from smtplugins.contracts.metrics import Metric
+    from smtplugins.host.estimate.phrase_tables import Bitext
     from smtplugins.host.host import Host
 
 RESULT = "result.json"
@@ -28,9 +38,9 @@ _PLAIN = (bool, int, float, str, list, Path, type(None))
 class Study:
     """The tables of a paper, made step by step in the folder of a ``compare`` command.
 
-    A plugin's study has a method for each table, and says what it reads, learns from and was set to; its command is
-    ``ItsStudy(host, args).make()``. A step's record is a JSON file that takes its name when the step is complete; its
-    other files lie beside it.
+    A plugin's study has a method for each table, and says what it reads, learns from and was set to; its command runs
+    ``ItsStudy.run``. A step's record is a JSON file that takes its name when the step is complete; its other files lie
+    beside it.
     """
 
     name = "study"
@@ -39,6 +49,14 @@ class Study:
     """The tables in the paper's order, and what they are; a table ``a-b`` is made by the method ``a_b``."""
     unrecorded: tuple[str, ...] = ()
     """Options of its own that may differ with ``--resume``."""
+    reads: tuple[str, ...] = ()
+    """The options that name files it reads: with ``--resume`` they have to be the same."""
+    learns_from: tuple[str, ...] = ()
+    """Those of texts that it learns from: scores on them are marked as in-sample."""
+    fixed: tuple[str, ...] = ()
+    """The weights that are not tuned."""
+    unasked: tuple[str, ...] = ()
+    """The tables that are made only if they are named."""
 
     def __init__(self, host: Host, args: argparse.Namespace) -> None:
         self.host, self.args = host, args
@@ -53,24 +71,46 @@ class Study:
         """The metric of ``--metric``."""
         return self.host.metric(self.args.metric)
 
+    @cached_property
+    def plan(self) -> TuningPlan:
+        """How weights are tuned."""
+        return tuning_plan(self.args, self.fixed)
+
+    @cached_property
+    def references(self) -> list[list[str]]:
+        """The reference streams of the test text."""
+        return self.read_references("test")
+
+    @property
+    def test_source(self) -> Path:
+        """The text that systems are tested on."""
+        path: Path = self.args.test
+        return path
+
     def check(self) -> None:
         """Raise an error if an option or a text is wrong, before anything is written."""
 
     def inputs(self) -> Iterable[Path | str]:
-        """The files that the study reads: with ``--resume`` they have to be the same."""
-        return ()
+        """The files that the study reads."""
+        return self._named(self.reads)
 
     def tuned_on(self) -> Iterable[Path | str]:
-        """The texts that it learns from: scores on them are marked as in-sample."""
-        return ()
+        """The texts that it learns from."""
+        return self._named(self.learns_from)
+
+    def _named(self, options: Iterable[str]) -> list[Path | str]:
+        values = [getattr(self.args, option) for option in options]
+        return [path for value in values if value for path in (value if isinstance(value, list) else [value])]
 
     def details(self) -> Mapping[str, Any]:
         """What the manifest's options have besides those of the command line."""
         return {}
 
     def chosen_tables(self) -> list[str]:
-        """The tables to make: those of ``--table``, by default all."""
-        return choose(self.args.table, self.known_tables)
+        """The tables to make: those of ``--table``, by default all but the ``unasked``."""
+        return choose(
+            self.args.table or [name for name in self.known_tables if name not in self.unasked], self.known_tables
+        )
 
     def begin(self) -> None:
         """Make what all tables need."""
@@ -82,6 +122,11 @@ class Study:
     def extras(self) -> Mapping[str, Any]:
         """Further entries of JSON beside settings and tables."""
         return {}
+
+    @classmethod
+    def run(cls, host: Host, args: argparse.Namespace) -> None:
+        """Make the tables, as the ``run`` of a command."""
+        cls(host, args).make()
 
     def make(self) -> None:
         """Make the tables asked for and print them; ``result.json`` has all figures and how they were made."""
@@ -140,6 +185,41 @@ class Study:
                 write_json(path, record)
             self._records[name] = json.loads(path.read_text(encoding="utf-8"))
         return self._records[name]
+
+    def phrase_table(self, name: str, bitext: Bitext, longest: int = 7) -> Path:
+        """The phrase table of a text, extracted to a folder of the study unless it is there."""
+        from smtplugins.host.estimate.phrase_tables import PHRASE_TABLE, PhraseSettings, extract_phrases
+
+        folder = self.folder / name
+        if not (folder / PHRASE_TABLE).exists():
+            self.say(f"table of phrases of up to {longest} words")
+            extract_phrases(self.host, bitext, folder, PhraseSettings(longest), quiet=self.quiet)
+        return folder / PHRASE_TABLE
+
+    def read_references(self, name: str) -> list[list[str]]:
+        """The reference streams ``--NAME-ref`` of the text ``--NAME``, which must not be empty."""
+        from smtplugins.host.files.lists import read_corpus
+
+        source = getattr(self.args, name)
+        count = sum(1 for _ in read_corpus(source))
+        if not count:
+            raise UsageError(f"{source}: expected sentences, found none")
+        return read_references(getattr(self.args, f"{name}_ref"), source, count)
+
+    def scoring(self) -> dict[str, Any]:
+        """The metric and its signature, for the settings."""
+        return {"metric": self.metric.name, "signature": signature_of(self.metric, self.references)}
+
+    def tuned_rows(self, systems: Iterable[StudySystem]) -> list[dict[str, Any]]:
+        """Rows of the systems, tuned with each seed of the plan; ``tuned`` is the mean score on the tuning text."""
+        rows, outputs = [], []
+        for system in systems:
+            runs = [tune_system(self, system, self.plan, seed, {"test": self.test_source}) for seed in self.plan.seeds]
+            scores = [run["tuned"] for run in runs]
+            tuned = None if None in scores else sum(scores) / len(scores)
+            rows.append({"key": system.key, "name": system.name, "tuned": tuned})
+            outputs.append([self.read_text(f"{system.place(seed)}/test.txt") for seed in self.plan.seeds])
+        return judge_rows(self.metric, rows, outputs, self.references)
 
     def write_text(self, name: str, sentences: Iterable[str]) -> None:
         """Write a text into the folder, a sentence on each line."""

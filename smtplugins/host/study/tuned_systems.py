@@ -12,7 +12,8 @@ from smtplugins.contracts.spec import Spec
 
 if TYPE_CHECKING:
     from smtplugins.contracts.metrics import Metric
-    from smtplugins.host.config.run_yaml import RunConfig
+    from smtplugins.host.config.run_yaml import Override, RunConfig
+    from smtplugins.host.learn.loop import LoopPlan
     from smtplugins.host.study.study import Study
 
 
@@ -28,6 +29,15 @@ class TuningPlan:
     iterations: int = 5
     seeds: range = range(1, 2)
     fixed: tuple[str, ...] = ()
+
+    def loop(self, study: Study, seed: int) -> LoopPlan:
+        """The plan of the loop of decoding and learning with a seed."""
+        from smtplugins.host.learn.loop import LoopPlan
+        from smtplugins.host.learn.tuning import plan_of
+
+        assert self.learner is not None
+        learning = plan_of(study.host, self.learner, self.fixed, seed=seed, jobs=study.jobs)
+        return LoopPlan(learning, self.iterations, forests=self.nbest == 0, nbest=self.nbest or 100)
 
 
 @dataclass(frozen=True)
@@ -58,8 +68,7 @@ def _tune(
 ) -> Mapping[str, Any]:
     from smtplugins.host.decode.sentences import read_source
     from smtplugins.host.decode.translator import make_translator
-    from smtplugins.host.learn.loop import LoopPlan, tune_decoder
-    from smtplugins.host.learn.tuning import plan_of
+    from smtplugins.host.learn.loop import tune_decoder
 
     config, start = system.prepare()
     place, run = system.place(seed), f"{system.name}, seed {seed}"
@@ -67,12 +76,10 @@ def _tune(
     weights = start
     if plan.learner is not None:
         study.say(f"{run}: tuning")
-        learning = plan_of(study.host, plan.learner, plan.fixed, seed=seed, jobs=study.jobs)
-        options = LoopPlan(learning, plan.iterations, forests=plan.nbest == 0, nbest=plan.nbest or 100)
         ended = tune_decoder(
             study.host,
             replace(config, seed=seed),
-            options,
+            plan.loop(study, seed),
             study.folder / place / "run",
             start=start,
             resume=True,
@@ -88,24 +95,6 @@ def _tune(
         decodings = translator.decode(list(read_source(study.host, translator, path)), threads=study.jobs)
         study.write_text(f"{place}/{name}.txt", (result.best if result.found else "" for result in decodings))
     return {**record, "weights": dict(translator.model.weights if weights is None else weights)}
-
-
-def tuned_rows(
-    study: Study,
-    systems: Iterable[StudySystem],
-    plan: TuningPlan,
-    test: Path,
-    metric: Metric,
-    references: Sequence[Sequence[str]],
-) -> list[dict[str, Any]]:
-    """Rows of the systems, tuned with each seed of the plan; ``tuned`` is the mean score on the tuning text."""
-    rows, outputs = [], []
-    for system in systems:
-        scores = [tune_system(study, system, plan, seed, {"test": test})["tuned"] for seed in plan.seeds]
-        tuned = None if None in scores else sum(scores) / len(scores)
-        rows.append({"key": system.key, "name": system.name, "tuned": tuned})
-        outputs.append([study.read_text(f"{system.place(seed)}/test.txt") for seed in plan.seeds])
-    return judge_rows(metric, rows, outputs, references)
 
 
 def judge_rows(
@@ -150,8 +139,16 @@ def signature_of(metric: Metric, references: Sequence[Sequence[str]]) -> str:
     return metric.signature()
 
 
-def refuse_runner(config: RunConfig) -> None:
-    """Raise UsageError if a configuration names a runner: a study measures time and spreads its work by ``-j``."""
+def read_config(path: str, overrides: Iterable[Override], values: Mapping[str, Any]) -> RunConfig:
+    """Read a configuration with overrides, and with those ``values`` of keys that are not None.
+
+    Raises UsageError if it names a runner: a study measures time and spreads its work by ``-j``.
+    """
+    from smtplugins.host.config.run_yaml import load_config
+
+    named = [(key, value) for key, value in values.items() if value is not None]
+    config = load_config(path, [*overrides, *named])
     if config.runner is not None:
         with config.at("runner"):
             raise UsageError("expected none for a comparison, where -j N spreads the work (runner=null leaves it out)")
+    return config

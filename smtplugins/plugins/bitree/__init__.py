@@ -99,5 +99,5 @@ def smt_commands() -> Iterator[Command]:
         name="compare",
         summary="the paper's tables for your bitext: l1, l2 and SVM classifiers of words, bags, transducers of trees",
         configure="smtplugins.plugins.bitree.study.command:configure",
-        run="smtplugins.plugins.bitree.study.command:run",
+        run="smtplugins.plugins.bitree.study.steps:run",
     )

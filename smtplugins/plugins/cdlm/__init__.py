@@ -77,5 +77,5 @@ def smt_commands() -> Iterator[Command]:
         name="compare",
         summary="the paper's tables for your system and texts: models learnt from confusion sets, and their effect",
         configure="smtplugins.plugins.cdlm.study.command:configure",
-        run="smtplugins.plugins.cdlm.study.command:run",
+        run="smtplugins.plugins.cdlm.study.steps:run",
     )

@@ -84,5 +84,5 @@ def smt_commands() -> Iterator[Command]:
         name="compare",
         summary="the paper's nine systems for your bitext: orders of blocks, features, where weights are learnt",
         configure="smtplugins.plugins.localized.study.command:configure",
-        run="smtplugins.plugins.localized.study.command:run",
+        run="smtplugins.plugins.localized.study.rows:run",
     )

@@ -67,5 +67,5 @@ def smt_commands() -> Iterator[Command]:
         name="compare",
         summary="the paper's table for your bitext: amasis beside phrases of up to one, two and three words, tuned",
         configure="smtplugins.plugins.searn.study.command:configure",
-        run="smtplugins.plugins.searn.study.command:run",
+        run="smtplugins.plugins.searn.study.steps:run",
     )

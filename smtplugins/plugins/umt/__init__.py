@@ -68,11 +68,11 @@ def smt_commands() -> Iterator[Command]:
         name="compare",
         summary="the paper's tables for your data: umt with drl beside hiero with mert; times and translations",
         configure="smtplugins.plugins.umt.study.command:configure",
-        run="smtplugins.plugins.umt.study.command:run",
+        run="smtplugins.plugins.umt.study.runs:run",
     )
     yield Command(
         name="sensitivity",
         summary="what options do to translations, each with several seeds: exponent, smoothing, bounds, epochs",
         configure="smtplugins.plugins.umt.study.command:configure_sensitivity",
-        run="smtplugins.plugins.umt.study.command:run_sensitivity",
+        run="smtplugins.plugins.umt.study.sensitivity:run",
     )

@@ -27,10 +27,43 @@ def shape_part() -> Part:
 def lm_part(scorer: smtplugins.core._core.LmScorer, mode: str) -> Part:
     """A language model for growing trees."""
 
+class BoundOptions:
+    """How the bounds of missing branches become features."""
+
+    def __init__(self, **members: object) -> None: ...
+
+    @property
+    def components(self) -> int:
+        """0: none, 1: their sum, more: one for each link of an edge."""
+
+    @components.setter
+    def components(self, arg: int, /) -> None: ...
+
+    @property
+    def scale(self) -> float:
+        """Bounds are divided by this."""
+
+    @scale.setter
+    def scale(self, arg: float, /) -> None: ...
+
+    @property
+    def joins(self) -> bool:
+        """Add the scores of parts where best branches join."""
+
+    @joins.setter
+    def joins(self, arg: bool, /) -> None: ...
+
+    @property
+    def difference(self) -> bool:
+        """Subtract the bound of the branch that the edge fills."""
+
+    @difference.setter
+    def difference(self, arg: bool, /) -> None: ...
+
 class Growth:
     """Grows trees in forests, sentence after sentence."""
 
-    def __init__(self, parts: Sequence[Part], bounds: int, scale: float, joins: bool = False, difference: bool = False) -> None: ...
+    def __init__(self, parts: Sequence[Part], bounds: BoundOptions) -> None: ...
 
     @property
     def components(self) -> int: ...

@@ -10,15 +10,14 @@ import functools
 import itertools
 import random
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from smtformats.grammar.rules import NonTerminal, Rule
 from smtplugins.contracts.data import Sentence
-from smtplugins.testing.decoders import rule_systems as grammars
 from smtplugins.testing.decoders.phrase_systems import PhraseSystem, once, random_rules, random_sentences, random_values
-from smtplugins.testing.decoders.rule_systems import LABEL, MOST, EnumeratedDerivation
+from smtplugins.testing.decoders.rule_systems import LABEL, EnumeratedDerivation, TinySystem
 
 if TYPE_CHECKING:
     from smtplugins.core.graph.hypergraph import Hypergraph
@@ -37,11 +36,26 @@ class ItgSystem(PhraseSystem):
 
     def resources(self, folder: Path, host: Host) -> Resources:
         """Return the table, written to the folder, and features that need no segmentation."""
-        return grammars.System(self.number, self.rules, self.sentences, self.weights, {}).resources(folder, host)
+        return TinySystem.resources(self, folder, host)
 
-    def derivations(self, words: tuple[str, ...]) -> tuple[EnumeratedDerivation, ...] | None:
-        """Return all derivations of a sentence with all features, or None if there are too many."""
-        return _derivations(self, words)
+    def orders(self, words: tuple[str, ...]) -> Iterator[Sequence[Any]]:
+        """Yield phrases in all separable target orders; the position of phrases without words does not matter."""
+        for phrases in _segmented(self.options_of(words), 0, len(words)):
+            silent = tuple(phrase for phrase in phrases if not phrase[0].target)
+            spoken = [phrase for phrase in phrases if phrase[0].target]
+            for order in separable(len(spoken)):
+                yield (*(spoken[k] for k in order), *silent)
+
+    def scored(self, steps: Sequence[Any]) -> EnumeratedDerivation:
+        """Score the phrases of a derivation by all features but that of finished texts."""
+        features: dict[str, float] = {"kit-origin[1]": 0.0}
+        words: list[str] = []
+        for rule, minted in steps:
+            words += rule.target
+            own = {**rule.features(), "kit-words": float(len(rule.target)), "kit-origin[0]": float(minted)}
+            for name, number in own.items():
+                features[name] = features.get(name, 0.0) + number
+        return EnumeratedDerivation(tuple(words), features)
 
     def assert_graph(self, graph: Hypergraph, sentence: Sentence, where: str) -> None:
         """Check that edges are phrases of the sentence or combine two neighbours; the goal's have one tail."""
@@ -70,29 +84,7 @@ class ItgSystem(PhraseSystem):
         assert spans.get(goal) == (0, len(sentence.tokens)), f"{where}: the goal of the graph spans {spans.get(goal)}"
 
 
-@functools.lru_cache(200)
-def _derivations(system: ItgSystem, words: tuple[str, ...]) -> tuple[EnumeratedDerivation, ...] | None:
-    orders = list(itertools.islice(_orders(system, words), MOST + 1))
-    if len(orders) > MOST:
-        return None
-    made = [_scored(steps) for steps in orders]
-    pairs = grammars.rescored("kit-pairs", [" ".join(derivation.words) for derivation in made])
-    return tuple(
-        replace(derivation, features={**derivation.features, "kit-pairs": pairs[" ".join(derivation.words)]})
-        for derivation in made
-    )
-
-
 _Phrases = tuple[tuple[Rule, bool], ...]
-
-
-def _orders(system: ItgSystem, words: tuple[str, ...]) -> Iterator[_Phrases]:
-    """Yield phrases in all separable target orders; the position of phrases without words does not matter."""
-    for phrases in _segmented(system.options_of(words), 0, len(words)):
-        silent = tuple(phrase for phrase in phrases if not phrase[0].target)
-        spoken = [phrase for phrase in phrases if phrase[0].target]
-        for order in separable(len(spoken)):
-            yield (*(spoken[k] for k in order), *silent)
 
 
 def _segmented(
@@ -123,17 +115,6 @@ def _comes_apart(order: tuple[int, ...]) -> bool:
         (max(left) < min(right) or max(right) < min(left)) and _comes_apart(left) and _comes_apart(right)
         for left, right in halves
     )
-
-
-def _scored(phrases: _Phrases) -> EnumeratedDerivation:
-    features: dict[str, float] = {"kit-origin[1]": 0.0}
-    words: list[str] = []
-    for rule, minted in phrases:
-        words += [symbol for symbol in rule.target if isinstance(symbol, str)]
-        own = {**rule.features(), "kit-words": float(len(rule.target)), "kit-origin[0]": float(minted)}
-        for name, number in own.items():
-            features[name] = features.get(name, 0.0) + number
-    return EnumeratedDerivation(tuple(words), features)
 
 
 def systems(count: int = 6, seed: int = 13) -> list[ItgSystem]:

@@ -67,18 +67,12 @@ def jump(before: int, first: int, last: int) -> float:
 
 
 @dataclass(frozen=True, eq=False)
-class PhraseSystem:
+class PhraseSystem(grammars.TinySystem):
     """Phrases, sentences to decode, and options, which are those of ``phrase``."""
-
-    number: int
-    rules: tuple[Rule, ...]
-    sentences: tuple[Sentence, ...]
-    weights: Mapping[str, float]
-    options: Mapping[str, Any]
 
     def resources(self, folder: Path, host: Host) -> Resources:
         """Return the table, written to the folder, and the features."""
-        made = grammars.System(self.number, self.rules, self.sentences, self.weights, {}).resources(folder, host)
+        made = super().resources(folder, host)
         return replace(made, features=(*made.features, jumps()))
 
     def options_of(self, words: Sequence[str]) -> dict[tuple[int, int], list[tuple[Rule, bool]]]:
@@ -95,6 +89,14 @@ class PhraseSystem:
     def derivations(self, words: tuple[str, ...]) -> tuple[EnumeratedDerivation, ...] | None:
         """Return all derivations of a sentence with all features, or None if there are too many."""
         return _derivations(self, words)
+
+    def orders(self, words: tuple[str, ...]) -> Iterator[Sequence[Any]]:
+        """Yield the steps of each derivation."""
+        return _orders(self, words)
+
+    def scored(self, steps: Sequence[Any]) -> EnumeratedDerivation:
+        """Score the steps of a derivation by all features but that of finished texts."""
+        return _scored(steps)
 
     def assert_graph(self, graph: Hypergraph, sentence: Sentence, where: str) -> None:
         """Check that every edge appends a phrase of the sentence, and that the goal covers all words."""
@@ -137,15 +139,8 @@ def jumps() -> Active:
 
 @functools.lru_cache(200)
 def _derivations(system: PhraseSystem, words: tuple[str, ...]) -> tuple[EnumeratedDerivation, ...] | None:
-    orders = list(itertools.islice(_orders(system, words), MOST + 1))
-    if len(orders) > MOST:
-        return None
-    made = [_scored(steps) for steps in orders]
-    pairs = grammars.rescored("kit-pairs", [" ".join(derivation.words) for derivation in made])
-    return tuple(
-        replace(derivation, features={**derivation.features, "kit-pairs": pairs[" ".join(derivation.words)]})
-        for derivation in made
-    )
+    orders = list(itertools.islice(system.orders(words), MOST + 1))
+    return None if len(orders) > MOST else grammars.with_pairs([system.scored(steps) for steps in orders])
 
 
 _Step = tuple[int, int, Rule, bool]

@@ -105,8 +105,8 @@ class EnumeratedDerivation:
 
 
 @dataclass(frozen=True, eq=False)
-class System:
-    """Rules, sentences to decode, and options, which are those of ``hiero``."""
+class TinySystem:
+    """Rules, sentences to decode with them, weights, and the decoder's options."""
 
     number: int
     rules: tuple[Rule, ...]
@@ -124,6 +124,10 @@ class System:
         path.write_text("".join(map(_line, self.rules)), encoding="utf-8")
         features = tuple(map(active, FEATURES))
         return Resources((RuleTable(path, name="kit-table"),), features, tuple(host.formats()))
+
+
+class System(TinySystem):
+    """Rules of a chart decoder; the options are those of ``hiero``."""
 
     def every(self, words: Sequence[str]) -> list[tuple[Rule, str]]:
         """Return all rules for a sentence, and their origins."""
@@ -170,6 +174,11 @@ def derivations(system: System, words: tuple[str, ...]) -> tuple[EnumeratedDeriv
         whole = below(0, len(words), GOAL) if words else ()
     except OverflowError:
         return None
+    return with_pairs(whole)
+
+
+def with_pairs(whole: Sequence[EnumeratedDerivation]) -> tuple[EnumeratedDerivation, ...]:
+    """Add the feature that scores finished texts."""
     texts = [" ".join(derivation.words) for derivation in whole]
     pairs = rescored("kit-pairs", texts)
     return tuple(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import random
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -13,6 +13,8 @@ import numpy as np
 from smtformats.grammar.rules import NonTerminal
 from smtplugins.core.graph.hypergraph import Hypergraph
 from smtplugins.host.estimate.lm import estimate_file, write_model
+from smtplugins.host.files.opening import open_known
+from smtplugins.host.host import Host
 from smtplugins.plugins.cdlm.sets.confusing import ConfusionSetting
 
 FIGURE_1 = """\
@@ -91,6 +93,13 @@ class Written:
 
     words: tuple[str, ...]
     edges: tuple[int, ...]
+
+
+def read_sets(host: Host, folder: Path) -> Iterator[Hypergraph]:
+    """Saved confusion sets in the order of their numbers."""
+    with open_known(folder, "hypergraph", None, host.formats()) as opened:
+        for columns in opened.records():
+            yield Hypergraph.from_columns(columns)
 
 
 def derivations(graph: Hypergraph) -> list[Written]:

@@ -13,8 +13,8 @@ import smtplugins as smt
 from smtplugins.cli.main import main
 from smtplugins.contracts.models import Model
 from smtplugins.host.estimate.lm import estimate_file, write_model
+from tests.plugins.cut_examples import cut
 
-EXAMPLE = Path(__file__).resolve().parents[3] / "examples/localized"
 BITEXT = "-t table -s train.fr -r train.en -a train.align"
 
 
@@ -22,13 +22,8 @@ BITEXT = "-t table -s train.fr -r train.en -a train.align"
 def _data(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Some of the example's data, with a language model and a table of words and their neighbours."""
     folder = tmp_path_factory.mktemp("data")
-    for name, count in (("train.fr", 150), ("train.en", 150), ("train.align", 150), ("text.en", 300)):
-        lines = (EXAMPLE / name).read_text(encoding="utf-8").splitlines(keepends=True)
-        (folder / name).write_text("".join(lines[:count]), encoding="utf-8")
-    for name in ("devtest", "test"):
-        for side in ("fr", "en"):
-            lines = (EXAMPLE / f"{name}.{side}").read_text(encoding="utf-8").splitlines(keepends=True)
-            (folder / f"{name}.{side}").write_text("".join(lines[:20]), encoding="utf-8")
+    cut("localized", folder, {"train.fr": 150, "train.en": 150, "train.align": 150, "text.en": 300})
+    cut("localized", folder, {f"{name}.{side}": 20 for name in ("devtest", "test") for side in ("fr", "en")})
     write_model(estimate_file(folder / "text.en", 3, fallback=(), quiet=True), str(folder / "lm.arpa"), None)
     assert main(f"extract --phrases -s {folder}/train.fr -t {folder}/train.en -a {folder}/train.align "
                 f"-o {folder}/tables --max-length 3 -q".split()) == 0  # fmt: skip

@@ -13,7 +13,6 @@ from typing import Any
 
 import pytest
 
-import smtplugins as smt
 from smtformats.files import Lines
 from smtformats.hypergraph import plf
 from smtplugins.contracts.data import Sentence
@@ -33,11 +32,6 @@ README = Path(__file__).resolve().parents[3] / "smtplugins/plugins/reference/REA
 WORDS, TARGETS = "abc", "xyz"
 MODELS = {"msd": 3, "mslr": 4, "monotonicity": 2, "leftright": 2}
 EXACT = "exhaustive=true"
-
-
-@pytest.fixture(scope="module")
-def host() -> Host:
-    return smt.load_plugins()
 
 
 class System:

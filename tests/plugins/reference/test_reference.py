@@ -13,7 +13,6 @@ from typing import Any
 
 import pytest
 
-import smtplugins as smt
 from smtformats.grammar.rules import NonTerminal, Rule
 from smtformats.hypergraph.graph import GraphBuilder
 from smtplugins.contracts.data import Sentence
@@ -45,11 +44,6 @@ FEATURES = [
     "oov",
     "glue",
 ]
-
-
-@pytest.fixture(scope="module")
-def host() -> Host:
-    return smt.load_plugins()
 
 
 @pytest.fixture

@@ -1,4 +1,4 @@
-"""The host of an ordinary run, and a browser for pages."""
+"""A browser for pages."""
 
 from __future__ import annotations
 
@@ -8,18 +8,9 @@ from pathlib import Path
 
 import pytest
 
-import smtplugins as smt
-from smtplugins.host.host import Host
-
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 from pages import CHROMIUM, Browser, Page, headless, watched
-
-
-@pytest.fixture(scope="session")
-def host() -> Host:
-    """The host with what is installed."""
-    return smt.load_plugins()
 
 
 @pytest.fixture(scope="module")

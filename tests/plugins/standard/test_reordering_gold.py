@@ -8,7 +8,6 @@ from pathlib import Path
 
 import pytest
 
-import smtplugins as smt
 from smtformats import Candidates
 from smtformats.files import open_lines
 from smtplugins.host.decode.lattices import lattice_of
@@ -21,11 +20,6 @@ pytestmark = pytest.mark.shared
 TABLE = "TranslationModel0"
 TOLERANCE = 1e-3
 OOV = -100.0
-
-
-@pytest.fixture(scope="module")
-def host() -> Host:
-    return smt.load_plugins()
 
 
 @pytest.fixture(scope="module")

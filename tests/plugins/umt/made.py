@@ -11,11 +11,18 @@ from pathlib import Path
 from typing import Any
 
 from smtplugins.core.lm.ngram_model import read_native_lm
+from smtplugins.plugins.umt._umt import BoundOptions
+from smtplugins.plugins.umt.features.cff import Cff
 
 from .oracle import Plain, Target
 
 WORDS = "abcde"
 Bundles = list[tuple[tuple[int, ...], list[int]]]
+
+
+def bound_options(mode: Any = "sum", scale: float = 1.0, joins: bool = False) -> BoundOptions:
+    """The search's options for bounds, by default as the search has them."""
+    return Cff(mode=mode, scale=scale, joins=joins).bounds()
 
 
 def dyadic(rng: random.Random, low: int = -128, high: int = 64) -> float:

@@ -21,6 +21,7 @@ from smtplugins.host.decode.translator import make_translator
 from smtplugins.plugins.umt.growing.search import Searcher, lm_part
 from smtplugins.plugins.umt.growing.trees import GrownTree
 
+from .made import bound_options
 from .oracle import Cff, Lm, Oracle, Plain
 
 pytestmark = pytest.mark.shared
@@ -40,7 +41,7 @@ class Real:
         """Ready to grow trees, the bounds having that weight."""
         words = self.forest.tables.words
         scorer = lm_scorer(self.model, [words.word(i) for i in range(len(words))])
-        made = Searcher([lm_part(scorer)], "sum", scale, joins)
+        made = Searcher([lm_part(scorer)], bound_options("sum", scale, joins))
         weights = [bounds, self.weight]
         made.begin(forest_of_parse(self.forest, self.scores), self.scores, self.scores, weights, [0.9 * joins])
         return made

@@ -53,6 +53,7 @@ from pathlib import Path
 from smtformats.config.moses import Feature, features
 from smtformats.config.settings import Setting, Settings, words
 from smtformats.tokens import blanks, is_id
+from smtplugins.contracts.spec import Spec
 from smtplugins.host.config.toolkits.draft import ABSENT, Draft, Harmless
 
 _SEARCHES = {
@@ -171,7 +172,7 @@ def _phrases(draft: Draft) -> None:
     if "input" not in draft.values["decoder"]:
         draft.option("decoder.xml", "xml-input", str, "pass-through")
         if brackets is not None and draft.values["decoder"]["xml"] != "pass-through":
-            draft.put("source_format", f"moses-xml,brackets={brackets.value}", brackets.line)
+            draft.put("source_format", Spec("moses-xml", {"brackets": brackets.value}), brackets.line)
     for key in ("drop-unknown", "mark-unknown"):
         draft.option(f"decoder.{key.replace('-', '_')}", key, _is_true)
     draft.option("decoder.unknown_prefix", "unknown-word-prefix")

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from smtplugins.contracts.tools.decoding import in_order
 from smtplugins.contracts.tools.study import Study
@@ -17,11 +21,7 @@ from smtplugins.plugins.bitree.words.predicting import Mixture, accuracy, predic
 from smtplugins.plugins.bitree.words.word_model import WordModel
 from smtplugins.plugins.bitree.words.word_training import PathOptions, learn_configuration, tree_kind
 
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    Array = NDArray[Any]
-
+Array = NDArray[Any]
 L1, L2, PRUNED, SVM = "l1", "l2", "pruned", "svm"
 
 
@@ -54,8 +54,6 @@ class Classifiers:
 
     def predictions(self, name: str, letters: str) -> dict[str, Array]:
         """The classes that a kind of classifiers predicts for the rows of each set."""
-        import numpy as np
-
         self.record(name, letters)
         folder = self.study.folder
         return {text: np.load(folder / f"{name}-{letters}.{text}.npy", allow_pickle=False) for text in self.sets}
@@ -72,8 +70,6 @@ class Classifiers:
         return self.study.step(f"{name}-{letters}", makers.get(name, dict))
 
     def _keep(self, name: str, letters: str, predictions: Mapping[str, Array]) -> dict[str, float]:
-        import numpy as np
-
         for text, classes in predictions.items():
             np.save(self.study.folder / f"{name}-{letters}.{text}.npy", classes, allow_pickle=False)
         accuracies = self.accuracies(predictions)
@@ -92,10 +88,6 @@ class Classifiers:
         return BoostedModel.load(self.study.folder / f"{L1}-{letters}")
 
     def _boosted(self, letters: str) -> dict[str, Any]:
-        import time
-
-        import numpy as np
-
         self.study.say(f"{L1}, {shown_configuration(letters)}: {len(self.rows['training'])} rows")
         begun = time.process_time()
         model, told = learn_configuration(self.rows["training"], self.rows["tune"], letters, self.path)
@@ -107,8 +99,6 @@ class Classifiers:
 
     def _loglinear(self, letters: str) -> dict[str, Any]:
         """l2, and pruned l2: as many weights of each classifier as its trees have parameters."""
-        import numpy as np
-
         self.record(L1, letters)
         sizes = np.load(self.study.folder / f"{L1}-{letters}.sizes.npy", allow_pickle=False)
         training = self.rows["training"].only(letters)
@@ -154,8 +144,6 @@ class Classifiers:
         self, fit: Callable[[int], Sequence[Sequence[Linear]]], settings: int, kinds: int
     ) -> tuple[list[list[dict[str, Array]]], list[list[int]]]:
         """Predictions of each setting's models for each set, and their sizes; a word's models are fitted together."""
-        import numpy as np
-
         training = self.rows["training"]
         predicted = [
             [{name: np.zeros(len(self.rows[name]), dtype=np.int32) for name in self.sets} for _ in range(kinds)]
@@ -209,6 +197,4 @@ class Classifiers:
 
     def baseline(self, name: str) -> Array:
         """The most frequent translation."""
-        import numpy as np
-
         return np.zeros(len(self.rows[name]), dtype=np.int32)

@@ -2,22 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import argparse
 
-if TYPE_CHECKING:
-    import argparse
-
-    from smtplugins.contracts.tools.running import Host
+from smtplugins.contracts.tools.study import add_renamed, add_study, add_tuning
+from smtplugins.plugins.bitree.study.tables import ROWS, SIZES, TABLES
+from smtplugins.plugins.bitree.trees.tree_making import SHAPES
+from smtplugins.plugins.bitree.words.word_training import add_path
+from smtplugins.plugins.bitree.words.words_command import add_set, add_text
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the options."""
-    from smtplugins.contracts.tools.study import add_renamed, add_study, add_tuning
-    from smtplugins.plugins.bitree.study.tables import ROWS, SIZES, TABLES
-    from smtplugins.plugins.bitree.trees.tree_making import SHAPES
-    from smtplugins.plugins.bitree.words.word_training import add_path
-    from smtplugins.plugins.bitree.words.words_command import add_set, add_text
-
     add_text(parser)
     add_set(parser, "dev", "for tables 7.2 and 7.3")
     add_set(parser, "test", "for tables 7.4 and 7.5", aligned=False)
@@ -44,10 +39,3 @@ def configure(parser: argparse.ArgumentParser) -> None:
     add_tuning(parser, None, seeds=None)
     add_study(parser, TABLES, ROWS)
     add_renamed(parser, {"--without": "--row or --table, which name what to make"})
-
-
-def run(host: Host, args: argparse.Namespace) -> None:
-    """Make the tables."""
-    from smtplugins.plugins.bitree.study.steps import BitreeStudy
-
-    BitreeStudy(host, args).make()

@@ -8,7 +8,7 @@ from typing import Any
 
 from smtplugins.contracts.errors import UsageError
 from smtplugins.contracts.tools.language_models import check_lm
-from smtplugins.contracts.tools.study import Study, StudyTable, choose, tuning_plan
+from smtplugins.contracts.tools.study import Study, StudyTable, choose
 from smtplugins.plugins.bitree.study import tables
 from smtplugins.plugins.bitree.study.classifiers import L1, L2, PRUNED, SVM, Classifiers, Grids
 from smtplugins.plugins.bitree.study.systems import WITH, WITHOUT, PhraseSystems
@@ -27,6 +27,12 @@ class BitreeStudy(Study):
     name = "bitree compare"
     known_tables = tables.TABLES
     unrecorded = ("figures",)
+    reads = (
+        *("source", "target", "alignment", "trees", "lm"),
+        *(f"{name}{end}" for name in SETS for end in ("", "_ref", "_alignment", "_trees")),
+    )
+    learns_from = ("source", "tune")
+    fixed = ("oov",)
 
     def check(self) -> None:
         """Raise an error if an option or a text is wrong, before anything is written."""
@@ -42,16 +48,6 @@ class BitreeStudy(Study):
         assert self.classifiers
         if args.lm is not None:
             check_lm(args.lm)
-
-    def inputs(self) -> list[str]:
-        """All texts, links and trees, and the language model."""
-        names = ["source", "target", "alignment", "trees", "lm"]
-        names += [f"{name}{end}" for name in SETS for end in ("", "_ref", "_alignment", "_trees")]
-        return [path for name in names if (path := getattr(self.args, name)) is not None]
-
-    def tuned_on(self) -> list[str]:
-        """The bitext and the tuning text."""
-        return [self.args.source, self.args.tune]
 
     def chosen_tables(self) -> list[str]:
         """The tables asked for; table 7.5 if there are trees or a shape."""
@@ -99,7 +95,7 @@ class BitreeStudy(Study):
     def phrases(self) -> PhraseSystems | None:
         """The phrase-based systems, with a language model."""
         wanted = self.args.lm is not None and "phrase" in choose(self.args.row, tables.ROWS)
-        return PhraseSystems(self, tuning_plan(self.args, ["oov"])) if wanted else None
+        return PhraseSystems(self) if wanted else None
 
     @cached_property
     def records(self) -> dict[str, dict[str, Any]]:
@@ -177,3 +173,6 @@ class BitreeStudy(Study):
             systems[WITHOUT] = [" ".join(words) for words in self.phrases.translations(WITHOUT, "test")]
         rows = judge_by_gtm(self.host, systems, [" ".join(pair.target) for pair in test])
         return tables.transducers_table(rows, self.shape)
+
+
+run = BitreeStudy.run

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from smtplugins.contracts.spec import Spec
 from smtplugins.contracts.tools.decoding import in_order
+from smtplugins.contracts.tools.running import Host
+from smtplugins.contracts.tools.statistics import wilcoxon_p
 from smtplugins.plugins.bitree.transduce.search import SearchLimits, search
+from smtplugins.plugins.bitree.transduce.transducer import Transducer
+from smtplugins.plugins.bitree.trees.source_trees import SourceTree
 from smtplugins.plugins.bitree.trees.tree_making import SHAPES, branching
+from smtplugins.plugins.bitree.words.material import Pair
 from smtplugins.plugins.bitree.words.word_model import MIXTURE
-
-if TYPE_CHECKING:
-    from smtplugins.contracts.tools.running import Host
-    from smtplugins.plugins.bitree.transduce.transducer import Transducer
-    from smtplugins.plugins.bitree.trees.source_trees import SourceTree
-    from smtplugins.plugins.bitree.words.material import Pair
 
 EXPONENTS = (1, 2)
 MEASURES = {"P": "precision", "R": "recall", "F": "f"}
@@ -48,14 +48,12 @@ def judge_by_gtm(host: Host, systems: Mapping[str, Sequence[str]], references: S
 
     ``p1`` and ``p2`` compare the sentences' F with the first system's by Wilcoxon's signed ranks test.
     """
-    from smtplugins.contracts.tools.statistics import wilcoxon_p
-
     rows: list[dict[str, Any]] = [{"key": name} for name in systems]
     for exponent in EXPONENTS:
         base = None
         for row, texts in zip(rows, systems.values(), strict=True):
             for letter, measure in MEASURES.items():
-                metric = host.metric(f"gtm,exponent={exponent},measure={measure}")
+                metric = host.metric(Spec("gtm", {"exponent": exponent, "measure": measure}))
                 stats = metric.stats(list(texts), [list(references)])
                 row[f"{letter}{exponent}"] = float(metric.score(stats.sum(axis=0)))
                 if letter == "F":

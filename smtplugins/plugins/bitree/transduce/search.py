@@ -47,12 +47,6 @@ class Costs(Protocol):
     def guesses(self, word: int, names: Sequence[str]) -> Array | None: ...
 
 
-class CostModel(Protocol):
-    """A model that computes the costs of a sentence."""
-
-    def start(self, tree: SourceTree) -> Costs: ...
-
-
 @dataclass(frozen=True)
 class SearchLimits:
     """Pruning: keep items with at least ``threshold`` times the best probability, at most ``size`` a cell (0: all)."""

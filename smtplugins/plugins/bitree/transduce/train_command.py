@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -19,6 +18,7 @@ if TYPE_CHECKING:
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the command's options."""
     from smtplugins.contracts.tools.files import add_output
+    from smtplugins.contracts.tools.running import add_number, add_quiet
 
     add = parser.add_argument
     add("-s", "--source", required=True, metavar="FILE", help="source side of the training text")
@@ -28,31 +28,25 @@ def configure(parser: argparse.ArgumentParser) -> None:
     add("--shape", choices=SHAPES, help="instead of --trees: trees of this shape, built without a parser")
     add("--words", metavar="DIR", help="word model of `smt bitree words`: train a discriminative model")
     add("--generative", action="store_true", help="train a generative model")
-    add("--iterations", type=int, default=5, metavar="N", help="iterations of Viterbi EM (default: 5)")
+    add_number(parser, "--iterations", 5, "iterations of Viterbi EM")
     add(
         "--least",
         type=float,
         metavar="X",
         help="lambda at which the path ends (default: a thousandth of the examples, >= 1)",
     )
-    add("--eta", type=float, default=0.9, metavar="X", help="factor by which lambda falls (default: 0.9)")
-    add(
-        "--held-out",
-        type=float,
-        default=0.1,
-        metavar="X",
-        help="fraction of the text held out to choose lambda (default: 0.1)",
-    )
-    add("--seed", type=int, default=1, metavar="N", help="random seed (default: 1)")
+    add_number(parser, "--eta", 0.9, "factor by which lambda falls", "X")
+    add_number(parser, "--held-out", 0.1, "fraction of the text held out to choose lambda", "X")
+    add_number(parser, "--seed", 1, "random seed")
     add("-j", "--jobs", type=int, default=1, metavar="N", help="threads (same result)")
     add_output(parser)
-    add("-q", "--quiet", action="store_true", help="print no notes to standard error")
-    add("-v", "--verbose", action="count", default=0, help="print tracebacks of errors")
+    add_quiet(parser)
 
 
 def run(host: Host, args: argparse.Namespace) -> None:
     """Train the transducer and write it with a run.yaml."""
     from smtplugins.contracts.tools.files import check_folder, new_folder
+    from smtplugins.contracts.tools.running import sayer
     from smtplugins.plugins.bitree.transduce.bitree_graphs import COLUMN
     from smtplugins.plugins.bitree.transduce.transducer import RECORD
     from smtplugins.plugins.bitree.transduce.transducing import (
@@ -64,10 +58,7 @@ def run(host: Host, args: argparse.Namespace) -> None:
     from smtplugins.plugins.bitree.words.word_model import WordModel
     from smtplugins.plugins.bitree.words.word_training import weights_of
 
-    def say(text: str) -> None:
-        if not args.quiet:
-            sys.stderr.write(f"smt: train: {text}\n")
-
+    say = sayer(args.quiet, "smt: train")
     if args.generative == (args.words is not None):
         raise UsageError("expected --words DIR or --generative, one of the two")
     check_folder(Path(args.output), RECORD, force=args.force)

@@ -15,15 +15,15 @@ if TYPE_CHECKING:
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the command's options."""
+    from smtplugins.contracts.tools.running import add_number, add_quiet
     from smtplugins.plugins.bitree.trees.link_parser import COMMAND
 
     add = parser.add_argument
     add("-i", "--input", required=True, metavar="FILE", help="English sentences, tokenised, one per line")
     add("-o", "--output", required=True, metavar="FILE", help="output: a bracketed tree per line, () for no parse")
     add("--parser", default=" ".join(COMMAND), metavar="TEXT", help=f"parser command (default: {' '.join(COMMAND)})")
-    add("--batch", type=int, default=1000, metavar="N", help="sentences per call of the parser (default: 1000)")
-    add("-q", "--quiet", action="store_true", help="print no notes to standard error")
-    add("-v", "--verbose", action="count", default=0, help="print tracebacks of errors")
+    add_number(parser, "--batch", 1000, "sentences per call of the parser")
+    add_quiet(parser)
 
 
 def run(host: Host, args: argparse.Namespace) -> None:

@@ -23,13 +23,11 @@ Score = Callable[[int, "Examples"], "Array"]
 """Scores the classes of a word for some rows (rows x classes)."""
 
 
-def predict(score: Score, rows: TokenRows, words: Iterable[int]) -> Array:
-    """Predict the class of each row of some words; other words get class 0, the most frequent translation or NULL."""
-    return predict_each([score], rows, words)[0]
-
-
 def predict_each(scores: Sequence[Score], rows: TokenRows, words: Iterable[int]) -> list[Array]:
-    """Predict by several scoring functions, as predict() does."""
+    """Predict the class of each row of some words, by several scoring functions.
+
+    Other words get class 0, the most frequent translation or NULL.
+    """
     import numpy as np
 
     predictions = [np.zeros(len(rows), dtype=np.int32) for _ in scores]

@@ -37,19 +37,13 @@ class PathOptions:
 
 def add_path(parser: argparse.ArgumentParser) -> None:
     """The options of :class:`PathOptions`."""
+    from smtplugins.contracts.tools.running import add_number
+
     default = PathOptions()
-    add = parser.add_argument
-    add("--least", type=float, default=default.least, metavar="L", help="lambda at which the path ends (default: 1)")
-    add("--eta", type=float, default=default.eta, metavar="X", help="factor by which lambda falls (default: 0.9)")
-    epsilon = default.epsilon
-    add(
-        "--epsilon",
-        type=float,
-        default=epsilon,
-        metavar="X",
-        help=f"minimum relative reduction of the risk by a tree (default: {epsilon:g})",
-    )
-    add("--depth", type=int, default=0, metavar="N", help="maximum literals of a conjunction (default: 0, no limit)")
+    add_number(parser, "--least", default.least, "lambda at which the path ends", "L")
+    add_number(parser, "--eta", default.eta, "factor by which lambda falls", "X")
+    add_number(parser, "--epsilon", default.epsilon, "minimum relative reduction of the risk by a tree", "X")
+    add_number(parser, "--depth", default.depth, "maximum literals of a conjunction, 0: no limit")
 
 
 def path_of(args: argparse.Namespace) -> PathOptions:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -56,6 +54,7 @@ def read_set(host: Host, args: argparse.Namespace, name: str | None = None) -> l
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the command's options."""
     from smtplugins.contracts.tools.files import add_output
+    from smtplugins.contracts.tools.running import add_quiet
     from smtplugins.plugins.bitree.words.word_training import add_path
 
     add_text(parser)
@@ -68,12 +67,13 @@ def configure(parser: argparse.ArgumentParser) -> None:
     add_path(parser)
     parser.add_argument("-j", "--jobs", type=int, default=1, metavar="N", help="threads (same result)")
     add_output(parser)
-    parser.add_argument("-q", "--quiet", action="store_true", help="print no notes to standard error")
+    add_quiet(parser)
 
 
 def run(host: Host, args: argparse.Namespace) -> None:
     """Learn the model and write it with a run.yaml."""
     from smtplugins.contracts.tools.files import check_folder, new_folder
+    from smtplugins.contracts.tools.running import sayer
     from smtplugins.plugins.bitree.words.bag import COLUMN
     from smtplugins.plugins.bitree.words.word_model import RECORD
     from smtplugins.plugins.bitree.words.word_training import chosen_configurations, path_of, train_words, weights_of
@@ -86,13 +86,3 @@ def run(host: Host, args: argparse.Namespace) -> None:
         (aside / "weights").write_text(weights_of({COLUMN: 1.0}), encoding="utf-8")
         configuration = "decoder: {name: bag, model_path: .}\nmodel: {weights: weights}\n"
         (aside / "run.yaml").write_text(configuration, encoding="utf-8")
-
-
-def sayer(quiet: bool) -> Callable[[str], None]:
-    """A function that prints notes to standard error, or nothing if quiet."""
-
-    def say(text: str) -> None:
-        if not quiet:
-            sys.stderr.write(f"smt: {text}\n")
-
-    return say

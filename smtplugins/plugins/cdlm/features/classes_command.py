@@ -24,19 +24,22 @@ def _frequent(text: str) -> int | None:
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the options."""
-    parser.add_argument("-i", "--input", metavar="FILE", help="the text to count words in, a sentence per line")
-    parser.add_argument(
+    from smtplugins.contracts.tools.running import add_number
+
+    add = parser.add_argument
+    add("-i", "--input", metavar="FILE", help="the text to count words in, a sentence per line")
+    add(
         "--tagged",
         metavar="FILE",
         help="a tagged text, word/TAG or CoNLL-U: the class of a word is its most frequent tag "
         "(without --input words are counted in this text)",
     )
-    parser.add_argument(
+    add(
         "--tags",
         metavar="FILE",
         help="like --tagged, from a file of words and tags: a part-of-speech lexicon or Brown clusters",
     )
-    parser.add_argument(
+    add(
         "--frequent",
         type=_frequent,
         default=FREQUENT,
@@ -44,32 +47,22 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help="number of most frequent words with their own class or, with tags, the class of their tag; "
         "`all` for all words (default: %(default)s)",
     )
-    parser.add_argument(
+    add(
         "--other",
         choices=OTHERS,
         default="one",
         help="classes of other words: one class, by suffix, or by frequency (default: %(default)s)",
     )
-    parser.add_argument(
-        "--suffix", type=int, default=3, metavar="K", help="--other suffix: length in letters (default: %(default)s)"
-    )
-    parser.add_argument(
-        "--suffixes",
-        type=int,
-        default=50,
-        metavar="N",
-        help="--other suffix: number of most frequent suffixes that are classes (default: %(default)s)",
-    )
-    parser.add_argument(
-        "--separator", default="/", metavar="MARK", help="--tagged: separator of word and tag (default: %(default)s)"
-    )
-    parser.add_argument(
+    add_number(parser, "--suffix", 3, "--other suffix: length in letters", "K")
+    add_number(parser, "--suffixes", 50, "--other suffix: number of most frequent suffixes that are classes")
+    add("--separator", default="/", metavar="MARK", help="--tagged: separator of word and tag (default: %(default)s)")
+    add(
         "--column",
         choices=("upos", "xpos"),
         default="upos",
         help="--tagged: tag column of CoNLL-U (default: %(default)s)",
     )
-    parser.add_argument("-o", "--output", default="-", metavar="FILE", help="the class map (default: standard output)")
+    add("-o", "--output", default="-", metavar="FILE", help="the class map (default: standard output)")
 
 
 def run(host: Host, args: argparse.Namespace) -> None:

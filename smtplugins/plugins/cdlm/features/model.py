@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from smtformats import Candidates, GrammarColumns
     from smtplugins.contracts.data import Sentence
     from smtplugins.contracts.tools.grammars import Edges, Rules, Vocabulary
-    from smtplugins.contracts.tools.graphs import Hypergraph
 
     Array = NDArray[Any]
 
@@ -148,14 +147,6 @@ class OverRules:
         counts = [sum(word not in MARKS for word in blanks(text)) for text in candidates.texts]
         scores: Array = sums + self.word * np.array(counts)
         return scores
-
-    def score_graph(self, graph: Hypergraph) -> Array:
-        """Score each rule of a graph."""
-        from smtplugins.plugins.cdlm.sets.graphs import graph_bigrams
-
-        if self.word:
-            raise UsageError("expected only the tsrb part of a model, found its word penalty, too")
-        return self.pairs.sums(graph_bigrams(graph, self.alphabet), len(graph.grammar))
 
 
 class Whole:

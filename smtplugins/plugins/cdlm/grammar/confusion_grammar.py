@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import re
 import tempfile
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, Literal
 
 from smtplugins.contracts.errors import SmtError, UsageError
@@ -252,38 +252,6 @@ class Confusions:
         for word in map(self._words.word, np.unique(symbols[symbols >= 0]).tolist()):
             if _SUSPECT.fullmatch(word):
                 record.write([Rule(label, (word,), (word,), (COST,), (0.0,))], io.StringIO(), number(None))
-
-
-def confusion_grammar(
-    columns: Iterable[GrammarColumns],
-    cap: int = 0,
-    identity: bool = True,
-    arity: int | None = None,
-    *,
-    weights: Weighting = "none",
-    memory: int | None = None,
-    **choices: Any,
-) -> GrammarColumns:
-    """Return the confusion grammar of grammars; ``arity`` is the maximum number of gaps, ``choices`` as `Choices`."""
-    with Confusions(Choices(cap=cap, identity=identity, gaps=arity, **choices), memory=memory) as confusions:
-        for grammar in columns:
-            confusions.add(grammar)
-        return confusions.columns(weights)
-
-
-def of_forests(
-    graphs: Iterable[GraphColumns | Hypergraph],
-    scope: Scope = "item",
-    *,
-    weights: Weighting = "none",
-    memory: int | None = None,
-    **choices: Any,
-) -> GrammarColumns:
-    """Return the confusion grammar of graphs, which may be a stream; ``choices`` as :class:`Choices`."""
-    with Confusions(Choices(**choices), memory=memory) as confusions:
-        for graph in graphs:
-            confusions.add_graph(graph, scope)
-        return confusions.columns(weights)
 
 
 def _costs(inputs: NDArray[np.uint32], times: NDArray[np.uint64]) -> NDArray[np.float32]:

@@ -22,6 +22,8 @@ _UNITS = {"": 0, "K": 10, "M": 20, "G": 30, "T": 40}
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the options."""
+    from smtplugins.contracts.tools.running import add_quiet
+
     what = parser.add_mutually_exclusive_group(required=True)
     what.add_argument(
         "-i",
@@ -59,45 +61,38 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--cache", metavar="DIR|off", help="cache of grammar columns, shared between runs (default: $SMT_CACHE)"
     )
-    parser.add_argument("-q", "--quiet", action="store_true", help="no progress and no notes on standard error")
-    parser.add_argument("-v", "--verbose", action="count", default=0, help="tracebacks of failures")
+    add_quiet(parser)
 
 
 def _add_choices(parser: argparse.ArgumentParser) -> None:
-    group = parser.add_argument_group("which rules")
-    group.add_argument("--no-identity", dest="identity", action="store_false", help="leave out rules with equal sides")
-    group.add_argument("--max-gaps", type=int, metavar="N", help="maximum number of gaps in a rule (default: any)")
-    group.add_argument("--same-lhs", action="store_true", help="confuse only rules with the same left-hand side")
-    group.add_argument(
-        "--keep-glue", dest="glue", action="store_true", help="include rules without words on the source side"
-    )
-    group.add_argument(
+    add = parser.add_argument_group("which rules").add_argument
+    add("--no-identity", dest="identity", action="store_false", help="leave out rules with equal sides")
+    add("--max-gaps", type=int, metavar="N", help="maximum number of gaps in a rule (default: any)")
+    add("--same-lhs", action="store_true", help="confuse only rules with the same left-hand side")
+    add("--keep-glue", dest="glue", action="store_true", help="include rules without words on the source side")
+    add(
         "--need-words",
         dest="wordless",
         action="store_false",
         help="leave out rules whose input side has only gaps, which apply everywhere",
     )
-    group = parser.add_argument_group("which rules of grammars")
-    group.add_argument("--cap", type=int, default=0, metavar="N", help="use at most N target sides of a source side")
-    group.add_argument(
+    add = parser.add_argument_group("which rules of grammars").add_argument
+    add("--cap", type=int, default=0, metavar="N", help="use at most N target sides of a source side")
+    add(
         "--best",
         metavar="order|count|[-]FEATURE",
         help="target sides that --cap keeps: the first, the most frequent in all grammars, or those with the highest "
         "value of a feature (with -: lowest; write --best=-NAME) (default: order)",
     )
-    group.add_argument(
-        "--best-weights", metavar="FILE", help="target sides that --cap keeps: the best by a weighted sum of features"
-    )
-    group = parser.add_argument_group("which rules of hypergraphs")
-    group.add_argument(
+    add("--best-weights", metavar="FILE", help="target sides that --cap keeps: the best by a weighted sum of features")
+    add = parser.add_argument_group("which rules of hypergraphs").add_argument
+    add(
         "--scope",
         choices=("item", "cell"),
         help="competing rules: on edges into the same node (item), or over the same source span (cell) (default: item)",
     )
-    group.add_argument(
-        "--no-same-rule", dest="same_rule", action="store_false", help="do not confuse a rule with itself"
-    )
-    group.add_argument("--keep-oov", dest="oov", action="store_true", help="include unknown-word rules")
+    add("--no-same-rule", dest="same_rule", action="store_false", help="do not confuse a rule with itself")
+    add("--keep-oov", dest="oov", action="store_true", help="include unknown-word rules")
 
 
 def run(host: Host, args: argparse.Namespace) -> None:

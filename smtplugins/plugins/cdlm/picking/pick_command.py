@@ -20,16 +20,11 @@ METRIC = "bleu,tokenize=none"
 
 def add_judging(parser: argparse.ArgumentParser) -> None:
     """Add the options of evaluation, shared with ``compare``."""
+    from smtplugins.contracts.tools.running import add_number
     from smtplugins.contracts.tools.study import add_metric
 
     add_metric(parser, METRIC)
-    parser.add_argument(
-        "--nbest",
-        type=int,
-        default=100,
-        metavar="N",
-        help="size of the n-best lists whose n-grams are compared (default: 100)",
-    )
+    add_number(parser, "--nbest", 100, "size of the n-best lists whose n-grams are compared")
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -37,10 +32,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
     from smtplugins.contracts.tools.study import add_printing
     from smtplugins.plugins.cdlm.sets.confuse_command import add_setting, add_work
 
-    parser.add_argument(
-        "-i", "--input", required=True, metavar="TEXT", help="held-out sentences, one per line, tokenised"
-    )
-    parser.add_argument(
+    add = parser.add_argument
+    add("-i", "--input", required=True, metavar="TEXT", help="held-out sentences, one per line, tokenised")
+    add(
         "-r",
         "--ref",
         action="append",
@@ -48,16 +42,10 @@ def configure(parser: argparse.ArgumentParser) -> None:
         metavar="FILE",
         help="paraphrases of the sentences: further references (repeatable)",
     )
-    parser.add_argument(
-        "--model", action="append", default=[], metavar="DIR", help="a model of `smt cdlm train` (repeatable)"
-    )
-    parser.add_argument(
-        "--same-sets", action="store_true", help="also let all models pick from the baseline language model's sets"
-    )
-    parser.add_argument(
-        "--lists", metavar="FILE", help="the system's n-best lists for the source sentences, for table 4"
-    )
-    parser.add_argument("-o", "--output", metavar="DIR", help="write each model's picks to a file in this folder")
+    add("--model", action="append", default=[], metavar="DIR", help="a model of `smt cdlm train` (repeatable)")
+    add("--same-sets", action="store_true", help="also let all models pick from the baseline language model's sets")
+    add("--lists", metavar="FILE", help="the system's n-best lists for the source sentences, for table 4")
+    add("-o", "--output", metavar="DIR", help="write each model's picks to a file in this folder")
     add_judging(parser)
     add_printing(parser)
     add_setting(parser)
@@ -138,13 +126,14 @@ def run(host: Host, args: argparse.Namespace) -> None:
     """Run the command."""
     from smtplugins.contracts.errors import UsageError
     from smtplugins.contracts.tools.files import find_format, write_all
+    from smtplugins.contracts.tools.running import sayer
     from smtplugins.contracts.tools.study import render_tables
     from smtplugins.plugins.cdlm.picking import picking
-    from smtplugins.plugins.cdlm.sets.confuse_command import sayer, setting_of, there
+    from smtplugins.plugins.cdlm.sets.confuse_command import setting_of, there
     from smtplugins.plugins.cdlm.sets.confusing import read_text
     from smtplugins.plugins.cdlm.study.tables import ngrams_table, picking_table
 
-    say = sayer(args.quiet, "pick")
+    say = sayer(args.quiet, "smt cdlm pick")
     if args.nbest < 1:
         raise UsageError(f"--nbest: expected 1 or more, found {args.nbest}")
     setting = setting_of(args)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,39 +16,28 @@ if TYPE_CHECKING:
 
 def add_setting(parser: argparse.ArgumentParser, *, required: bool = True) -> None:
     """Add the options of confusion sets, shared by several commands; ``required`` is for ``--grammar``."""
+    from smtplugins.contracts.tools.running import add_number
+
     group = parser.add_argument_group("confusion sets")
-    group.add_argument(
-        "-g", "--grammar", required=required, metavar="FILE", help="a confusion grammar (`smt cdlm grammar` makes one)"
-    )
-    group.add_argument("--lm", required=True, metavar="FILE", help="a language model: ARPA or KenLM probing file")
-    group.add_argument(
+    add = group.add_argument
+    add("-g", "--grammar", required=required, metavar="FILE", help="a confusion grammar (`smt cdlm grammar` makes one)")
+    add("--lm", required=True, metavar="FILE", help="a language model: ARPA or KenLM probing file")
+    add(
         "--classes", metavar="FILE", help="class map of rule bigrams (`smt cdlm classes`); without it, blm and wp alone"
     )
-    group.add_argument(
+    add(
         "--unknown",
         choices=("oov", "copy"),
         default="oov",
         help="translation of words without a rule: the word oov, as in the paper, or a copy (default: oov)",
     )
-    group.add_argument(
-        "--oov-cost", type=float, default=100.0, metavar="C", help="cost of each such word (default: 100)"
-    )
-    group.add_argument(
-        "--pop-limit", type=int, default=200, metavar="K", help="cube pruning: pop limit of each node (default: 200)"
-    )
-    group.add_argument(
-        "--beam",
-        type=float,
-        default=15.0,
-        metavar="B",
-        help="pruning threshold of each node, as a score difference (default: 15)",
-    )
-    group.add_argument("--max-span", type=int, default=10, metavar="N", help="the longest span of a rule (default: 10)")
-    group.add_argument(
-        "--prune", type=float, metavar="B", help="keep edges whose best derivation is within B of the best of all"
-    )
-    group.add_argument("--density", type=float, metavar="N", help="keep the N best edges per word of the sentence")
-    group.add_argument(
+    add_number(group, "--oov-cost", 100.0, "cost of each such word", "C")
+    add_number(group, "--pop-limit", 200, "cube pruning: pop limit of each node", "K")
+    add_number(group, "--beam", 15.0, "pruning threshold of each node, as a score difference", "B")
+    add_number(group, "--max-span", 10, "the longest span of a rule")
+    add("--prune", type=float, metavar="B", help="keep edges whose best derivation is within B of the best of all")
+    add("--density", type=float, metavar="N", help="keep the N best edges per word of the sentence")
+    add(
         "--set",
         action="append",
         default=[],
@@ -60,12 +48,13 @@ def add_setting(parser: argparse.ArgumentParser, *, required: bool = True) -> No
 
 def add_work(parser: argparse.ArgumentParser) -> None:
     """Add the options of processes, cache and verbosity."""
+    from smtplugins.contracts.tools.running import add_quiet
+
     parser.add_argument("-j", "--jobs", type=int, default=1, metavar="N", help="processes (same output for any N)")
     parser.add_argument(
         "--cache", metavar="DIR|off", help="where columns of grammars are kept between runs (default: $SMT_CACHE)"
     )
-    parser.add_argument("-q", "--quiet", action="store_true", help="no progress and no notes on standard error")
-    parser.add_argument("-v", "--verbose", action="count", default=0, help="tracebacks of failures")
+    add_quiet(parser)
 
 
 def setting_of(args: argparse.Namespace, made: Path | None = None) -> ConfusionSetting:
@@ -104,33 +93,19 @@ def there(path: str) -> Path:
     return Path(os.path.abspath(path))
 
 
-def sayer(quiet: bool, command: str) -> Callable[[str], None]:
-    """Return a function that prints notes on standard error, unless ``quiet``."""
-    import sys
-
-    def say(text: str) -> None:
-        if not quiet:
-            sys.stderr.write(f"smt cdlm {command}: {text}\n")
-
-    return say
-
-
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the options."""
-    parser.add_argument("-i", "--input", required=True, metavar="TEXT", help="sentences, one per line, tokenised")
-    parser.add_argument(
+    add = parser.add_argument
+    add("-i", "--input", required=True, metavar="TEXT", help="sentences, one per line, tokenised")
+    add(
         "-w",
         "--weights",
         metavar="FILE",
         help="weights, or a model of `smt cdlm train`, for pruning the sets (default: the language model alone)",
     )
-    parser.add_argument(
-        "-o", "--output", required=True, metavar="DIR", help="folder of the sets, a file for each sentence"
-    )
-    parser.add_argument(
-        "--forests-format", metavar="FORMAT", help="hypergraph format, NAME[,key=value...] (default: as `smt decode`)"
-    )
-    parser.add_argument("--stats", metavar="FILE", help="write counts and CPU seconds as JSON")
+    add("-o", "--output", required=True, metavar="DIR", help="folder of the sets, a file for each sentence")
+    add("--forests-format", metavar="FORMAT", help="hypergraph format, NAME[,key=value...] (default: as `smt decode`)")
+    add("--stats", metavar="FILE", help="write counts and CPU seconds as JSON")
     add_setting(parser)
     add_work(parser)
 
@@ -138,9 +113,10 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(host: Host, args: argparse.Namespace) -> None:
     """Run the command."""
     from smtplugins.contracts.tools.files import write_json
+    from smtplugins.contracts.tools.running import sayer
     from smtplugins.plugins.cdlm.sets.confusing import keep_sets, read_text, read_weights
 
-    say = sayer(args.quiet, "confuse")
+    say = sayer(args.quiet, "smt cdlm confuse")
     setting = setting_of(args)
     weights = None if args.weights is None else read_weights(host, there(args.weights))
     totals = keep_sets(

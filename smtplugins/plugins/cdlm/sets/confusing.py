@@ -91,7 +91,7 @@ class ConfusionSetting:
         options |= {name: value for name, value in pruned.items() if value is not None}
         return RunConfig(
             source=source,
-            source_format="text",
+            source_format=Spec("text"),
             references=tuple(references),
             decoder=Spec(DECODER, options),
             model=ModelConfig((RuleTable(self.grammar), RuleTable(words)), features=self.features(host)),
@@ -308,13 +308,3 @@ def holds(graph: Hypergraph, text: str) -> bool:
     from smtplugins.contracts.tools.graphs import intersect
 
     return len(graph) > 0 and intersect(graph, text).graph.nodes > 0
-
-
-def read_sets(host: Host, folder: Path, format: str | None = None) -> Iterator[Hypergraph]:
-    """Stream saved confusion sets in the order of their numbers."""
-    from smtplugins.contracts.tools.files import open_known
-    from smtplugins.contracts.tools.graphs import Hypergraph
-
-    with open_known(folder, "hypergraph", format, host.formats()) as opened:
-        for columns in opened.records():
-            yield Hypergraph.from_columns(columns)

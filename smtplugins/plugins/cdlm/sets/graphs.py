@@ -81,12 +81,3 @@ def with_rule_columns(graph: Hypergraph, columns: Columns) -> Hypergraph:
 def with_tsrb(graph: Hypergraph, alphabet: Alphabet) -> Hypergraph:
     """Add the features ``tsrb:LEFT_RIGHT`` to the rules of a graph."""
     return with_rule_columns(graph, alphabet.columns(graph_bigrams(graph, alphabet), len(graph.grammar)))
-
-
-def with_column(graph: Hypergraph, label: str, values: Array) -> Hypergraph:
-    """Add a feature ``label`` with a value for each rule of a graph."""
-    import numpy as np
-
-    from smtformats import Columns
-
-    return with_rule_columns(graph, Columns.dense((label,), np.asarray(values, dtype=np.float64)[:, None]))

@@ -7,22 +7,18 @@ table 3 in the system; table 4 compares n-grams of confusion sets with those of 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import argparse
 
-if TYPE_CHECKING:
-    import argparse
-
-    from smtplugins.contracts.tools.running import Host
+from smtplugins.contracts.tools.running import add_number
+from smtplugins.contracts.tools.study import add_study, add_tuning, file
+from smtplugins.plugins.cdlm.picking.pick_command import add_judging
+from smtplugins.plugins.cdlm.sets.confuse_command import add_setting
+from smtplugins.plugins.cdlm.study.tables import PICKERS, SYSTEMS, TABLES
+from smtplugins.plugins.cdlm.training.rounds import LEARNER
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the options."""
-    from smtplugins.contracts.tools.study import add_study, add_tuning, file
-    from smtplugins.plugins.cdlm.picking.pick_command import add_judging
-    from smtplugins.plugins.cdlm.sets.confuse_command import add_setting
-    from smtplugins.plugins.cdlm.study.tables import PICKERS, SYSTEMS, TABLES
-    from smtplugins.plugins.cdlm.training.rounds import LEARNER
-
     add = parser.add_argument
     add("-i", "--input", required=True, type=file, metavar="TEXT", help="target-language sentences to learn from")
     add("-r", "--ref", action="append", default=[], type=file, metavar="FILE", help="paraphrases of -i (repeatable)")
@@ -43,10 +39,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
     add("--learner", default=LEARNER, metavar="NAME[,key=value...]", help=f"learner of the models (default: {LEARNER})")
     gains = "precision and decay of the linear gains: measured on the baseline LM's picks, published (0.85,0.7), or P,R"
     add("--gains", default="measured", metavar="measured|published|P,R", help=gains)
-    add("--iterations", type=int, default=5, metavar="N", help="rounds of confusing and learning (default: 5)")
-    add("--rounds", type=int, default=0, metavar="N", help="learn from sets of the last N rounds, 0: all (default: 0)")
-    frequent = "without --classes: number of most frequent words with their own class (default: 250)"
-    add("--frequent", type=int, default=250, metavar="N", help=frequent)
+    add_number(group, "--iterations", 5, "rounds of confusing and learning")
+    add_number(group, "--rounds", 0, "learn from sets of the last N rounds, 0: all")
+    add_number(group, "--frequent", 250, "without --classes: number of most frequent words with their own class")
     add_judging(parser)
     add_setting(parser, required=False)
     add_study(parser, TABLES, {**PICKERS, **SYSTEMS})
@@ -54,8 +49,6 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def _add_grammar(parser: argparse.ArgumentParser) -> None:
     """Add the options of the confusion grammar."""
-    from smtplugins.contracts.tools.study import file
-
     group = parser.add_argument_group("the confusion grammar, unless -g names one")
     add = group.add_argument
     system = "the system's grammars: confuse all target sides of a source side"
@@ -66,10 +59,3 @@ def _add_grammar(parser: argparse.ArgumentParser) -> None:
     add("--no-identity", dest="identity", action="store_false", help="leave out rules with equal sides")
     scope = "without --system, from the searches of -c: rules that compete at a node, or over a span"
     add("--scope", choices=("item", "cell"), default="item", help=scope)
-
-
-def run(host: Host, args: argparse.Namespace) -> None:
-    """Make the tables."""
-    from smtplugins.plugins.cdlm.study.steps import CdlmStudy
-
-    CdlmStudy(host, args).make()

@@ -3,36 +3,38 @@
 from __future__ import annotations
 
 import argparse
-import json
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, replace
 from functools import cached_property, partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from smtformats.files import open_binary_write
+from smtplugins.contracts.data import Sentence
 from smtplugins.contracts.errors import UsageError
 from smtplugins.contracts.spec import Spec
-from smtplugins.contracts.tools.running import RunConfig, load_config, load_plugins
+from smtplugins.contracts.tools.decoding import make_translator, read_source
+from smtplugins.contracts.tools.files import load_grammar
+from smtplugins.contracts.tools.language_models import check_lm
+from smtplugins.contracts.tools.running import Host, RunConfig, load_plugins
 from smtplugins.contracts.tools.study import (
     Study,
     StudySystem,
+    StudyTable,
     check_least,
     choose,
-    refuse_runner,
-    signature_of,
+    read_config,
     tune_system,
-    tuned_rows,
-    tuning_plan,
 )
+from smtplugins.plugins.cdlm.features.class_making import make_classes, word_counts
+from smtplugins.plugins.cdlm.grammar.choices import Choices
+from smtplugins.plugins.cdlm.grammar.confusion_grammar import Confusions
 from smtplugins.plugins.cdlm.picking import picking as picks
+from smtplugins.plugins.cdlm.picking.pick_command import compared_ngrams, pick_all, rows_of
 from smtplugins.plugins.cdlm.sets.confuse_command import setting_of
 from smtplugins.plugins.cdlm.sets.confusing import read_text
 from smtplugins.plugins.cdlm.study.tables import PICKERS, SYSTEMS, TABLES, decoder_table, ngrams_table, picking_table
-
-if TYPE_CHECKING:
-    from smtplugins.contracts.data import Sentence
-    from smtplugins.contracts.tools.running import Host
-    from smtplugins.contracts.tools.study import StudyTable
+from smtplugins.plugins.cdlm.training.rounds import Training, save, train
 
 PLAIN, FULL = "blm-wp", "tsrb"
 """The folders of the two models."""
@@ -50,13 +52,19 @@ class CdlmStudy(Study):
 
     name = "cdlm compare"
     known_tables = TABLES
+    learns_from = ("input",)
 
     def __init__(self, host: Host, args: argparse.Namespace) -> None:
         self.config = _config_of(args)
         super().__init__(load_plugins(self.config.plugins) if self.config and self.config.plugins else host, args)
         self.setting = setting_of(args, self.folder / CONFUSIONS)
-        self.plan = tuning_plan(args)
         self.rows = choose(args.row, [*PICKERS, *SYSTEMS])
+
+    @property
+    def test_source(self) -> Path:
+        """The source sentences of the test text."""
+        path: Path = self.args.source
+        return path
 
     @cached_property
     def test(self) -> list[Sentence]:
@@ -70,10 +78,8 @@ class CdlmStudy(Study):
 
     def check(self) -> None:
         """Raise an error if texts lack words or lines, before anything is written."""
-        from smtplugins.contracts.tools.decoding import make_translator, read_source
-        from smtplugins.contracts.tools.language_models import check_lm
-
         check_least(self.args, nbest=1)
+        assert self.plan
         self.chosen_tables()
         check_lm(self.setting.lm)
         picks.references_of(self.host, self.args.input, self.args.ref)
@@ -109,10 +115,6 @@ class CdlmStudy(Study):
         args = self.args
         return [args.input, args.test, *args.ref, *args.test_ref, self.setting.lm, *args.system]
 
-    def tuned_on(self) -> list[Path]:
-        """The text that models are learnt from."""
-        return [self.args.input]
-
     def details(self) -> Mapping[str, Any]:
         """The system's configuration."""
         return {} if self.config is None else {"system": self.config.to_yaml()}
@@ -129,8 +131,7 @@ class CdlmStudy(Study):
             "iterations": self.args.iterations,
             "rounds": self.args.rounds,
             "confusions": self.confusions(),
-            "metric": self.metric.name,
-            "signature": signature_of(self.metric, self.references),
+            **self.scoring(),
             "perplexity": self.perplexities(),
         }
 
@@ -143,11 +144,6 @@ class CdlmStudy(Study):
         return self.step("confusions", self._make_confusions)
 
     def _make_confusions(self) -> Mapping[str, Any]:
-        from smtformats.files import open_binary_write
-        from smtplugins.contracts.tools.files import load_grammar
-        from smtplugins.plugins.cdlm.grammar.choices import Choices
-        from smtplugins.plugins.cdlm.grammar.confusion_grammar import Confusions
-
         args, best = self.args, self.args.best
         if best not in ("order", "count"):
             best = {best.removeprefix("-"): -1.0 if best.startswith("-") else 1.0}
@@ -175,8 +171,6 @@ class CdlmStudy(Study):
                     confusions.add_graph(graph, self.args.scope)
 
     def _graphs(self, source: Path) -> Any:
-        from smtplugins.contracts.tools.decoding import make_translator, read_source
-
         assert self.config is not None
         translator = make_translator(self.host, self.config, None, self.cache)
         sentences = list(read_source(self.host, translator, source))
@@ -188,8 +182,6 @@ class CdlmStudy(Study):
         """The class map: the one named, or the most frequent words of the text and one class of all others."""
         if self.args.classes is not None:
             return Path(self.args.classes)
-        from smtplugins.plugins.cdlm.features.class_making import make_classes, word_counts
-
         path = self.folder / CLASSES
         if not path.exists():
             texts = [sentence.text for sentence in read_text(self.host, self.args.input)]
@@ -232,8 +224,6 @@ class CdlmStudy(Study):
         return folder
 
     def _learn(self, folder: Path, key: str, classes: Path | None) -> Mapping[str, Any]:
-        from smtplugins.plugins.cdlm.training.rounds import Training, save, train
-
         training = Training(
             replace(self.setting, classes=classes),
             self.args.input,
@@ -273,8 +263,6 @@ class CdlmStudy(Study):
         return picking_table(record["rows"], self.metric.name, len(self.test), len(self.references))
 
     def _pick(self, contenders: Mapping[str, picks.Contender]) -> list[dict[str, Any]]:
-        from smtplugins.plugins.cdlm.picking.pick_command import pick_all, rows_of
-
         models = list(contenders.values())
         results = pick_all(self.host, self.setting, self.test, models, True, self.jobs, self.cache, self.say)
         for key, (own, _) in zip(contenders, results, strict=True):
@@ -283,10 +271,9 @@ class CdlmStudy(Study):
 
     def decoder(self) -> StudyTable:
         """Table 3: the system tuned anew with the model as one more feature, and without."""
-        assert self.args.source is not None
         keys = [key for key in SYSTEMS if key in self.rows]
         systems = [StudySystem(key, _NAMES[key], partial(self._prepare, key)) for key in keys]
-        rows = tuned_rows(self, systems, self.plan, self.args.source, self.metric, self.references)
+        rows = self.tuned_rows(systems)
         for system, row in zip(systems, rows, strict=True):
             if system.key == "with":
                 row["change"] = row["score"] - rows[0]["score"] if len(rows) > 1 else None
@@ -295,8 +282,6 @@ class CdlmStudy(Study):
 
     def _prepare(self, key: str) -> tuple[RunConfig, Mapping[str, float]]:
         """The system's configuration and weights, with the model as one more feature or without."""
-        from smtplugins.contracts.tools.decoding import make_translator
-
         assert self.config is not None
         config = self.config
         if key == "with":
@@ -307,10 +292,9 @@ class CdlmStudy(Study):
 
     def _share(self, system: StudySystem) -> float:
         """The weight of the model relative to the sum of all absolute weights, a mean over seeds."""
-        assert self.args.source is not None
         shares: list[float] = []
         for seed in self.plan.seeds:
-            weights = tune_system(self, system, self.plan, seed, {"test": self.args.source})["weights"]
+            weights = tune_system(self, system, self.plan, seed, {"test": self.test_source})["weights"]
             shares.append(weights.get(FEATURE, 0.0) / (sum(map(abs, weights.values())) or 1.0))
         return sum(shares) / len(shares)
 
@@ -320,9 +304,6 @@ class CdlmStudy(Study):
         return ngrams_table([picks.NgramOverlap(*counts) for counts in record["rows"]], self.args.nbest, len(self.test))
 
     def _compare_ngrams(self) -> Mapping[str, Any]:
-        from smtplugins.plugins.cdlm.picking.pick_command import compared_ngrams
-
-        assert self.args.source is not None
         self.say(f"n-grams: the system's {self.args.nbest} best for {self.args.source}")
         real = [picks.best_strings(graph, self.args.nbest) for graph in self._graphs(self.args.source)]
         maker, count = picks.baseline(), self.args.nbest
@@ -342,6 +323,9 @@ class CdlmStudy(Study):
         return records
 
 
+run = CdlmStudy.run
+
+
 def _config_of(args: argparse.Namespace) -> RunConfig | None:
     """The system's configuration, if there is one."""
     if args.grammar is not None and args.system:
@@ -353,7 +337,4 @@ def _config_of(args: argparse.Namespace) -> RunConfig | None:
             if getattr(args, option) is not None:
                 raise UsageError(f"--{option} is of a system: name it with -c")
         return None
-    weights = [] if args.weights is None else [f"model.weights={json.dumps(str(args.weights))}"]
-    config = load_config(args.config, [*args.config_set, *weights])
-    refuse_runner(config)
-    return config
+    return read_config(args.config, args.config_set, {"model.weights": args.weights and str(args.weights)})

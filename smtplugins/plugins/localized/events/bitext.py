@@ -20,21 +20,20 @@ if TYPE_CHECKING:
 
 def add_bitext(parser: argparse.ArgumentParser) -> None:
     """Add the options of bitext and phrase table."""
-    parser.add_argument(
-        "-t", "--phrase-table", required=True, metavar="FILE", help="a phrase table: its phrase pairs are the blocks"
-    )
-    parser.add_argument("-s", "--source", required=True, metavar="FILE", help="source sentences of the bitext")
-    parser.add_argument("-r", "--target", required=True, metavar="FILE", help="target sentences of the bitext")
-    parser.add_argument(
+    from smtplugins.contracts.tools.running import add_number
+
+    add = parser.add_argument
+    add("-t", "--phrase-table", required=True, metavar="FILE", help="a phrase table: its phrase pairs are the blocks")
+    add("-s", "--source", required=True, metavar="FILE", help="source sentences of the bitext")
+    add("-r", "--target", required=True, metavar="FILE", help="target sentences of the bitext")
+    add(
         "-a",
         "--alignment",
         metavar="FILE",
         help="word alignment: leave out places where a block is inconsistent with it",
     )
-    parser.add_argument(
-        "--min-count", type=int, default=1, metavar="N", help="leave out blocks with fewer occurrences (default: 1)"
-    )
-    parser.add_argument("--max-length", type=int, metavar="N", help="leave out blocks with more than N words on a side")
+    add_number(parser, "--min-count", 1, "leave out blocks with fewer occurrences")
+    add("--max-length", type=int, metavar="N", help="leave out blocks with more than N words on a side")
 
 
 def listed_of(

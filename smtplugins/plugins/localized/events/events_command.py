@@ -14,8 +14,8 @@ if TYPE_CHECKING:
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the options."""
     from smtplugins.contracts.tools.files import add_output
+    from smtplugins.contracts.tools.running import add_quiet
     from smtplugins.plugins.localized.events.bitext import add_bitext
-    from smtplugins.plugins.localized.learning.options import add_quiet
 
     add_bitext(parser)
     parser.add_argument("--cache", metavar="DIR|off", help="where columns of tables are kept between runs")
@@ -26,9 +26,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(host: Host, args: argparse.Namespace) -> None:
     """Run the command."""
     from smtplugins.contracts.tools.files import check_folder
+    from smtplugins.contracts.tools.running import sayer
     from smtplugins.plugins.localized.events.bitext import listed_of
     from smtplugins.plugins.localized.events.event_lists import RECORD
-    from smtplugins.plugins.localized.learning.options import sayer
 
     folder = Path(args.output)
     check_folder(folder, RECORD, force=args.force)

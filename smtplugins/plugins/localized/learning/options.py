@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
@@ -19,59 +18,32 @@ if TYPE_CHECKING:
 
 def add_learning(parser: argparse.ArgumentParser) -> None:
     """Add the options of features and learning."""
-    parser.add_argument("--lm", required=True, metavar="FILE", help="a language model: ARPA or KenLM probing file")
-    parser.add_argument(
-        "--threshold", type=int, default=3, metavar="N", help="use block bigrams with more than N events (default: 3)"
-    )
-    parser.add_argument(
-        "--keep", type=int, default=KEEP, metavar="N", help=f"alternatives for each source phrase (default: {KEEP})"
-    )
-    parser.add_argument(
-        "--float-rate",
-        type=float,
-        default=1e-4,
-        metavar="R",
-        help="learning rate of the float features (default: 1e-4)",
-    )
-    parser.add_argument(
+    from smtplugins.contracts.tools.running import add_number
+
+    add = parser.add_argument
+    add("--lm", required=True, metavar="FILE", help="a language model: ARPA or KenLM probing file")
+    add_number(parser, "--threshold", 3, "use block bigrams with more than N events")
+    add_number(parser, "--keep", KEEP, "alternatives for each source phrase")
+    add_number(parser, "--float-rate", 1e-4, "learning rate of the float features", "R")
+    add(
         "--float-portion",
         type=float,
         default=1.0,
         metavar="P",
         help="portion of the events for the float features (default: 1; the paper 0.1)",
     )
-    parser.add_argument(
-        "--float-passes", type=int, default=1, metavar="N", help="passes over that portion (default: 1)"
-    )
-    parser.add_argument(
-        "--rate", type=float, default=1e-4, metavar="R", help="learning rate with block bigrams (default: 1e-4)"
-    )
-    parser.add_argument("--passes", type=int, default=40, metavar="N", help="passes with block bigrams (default: 40)")
-    parser.add_argument(
-        "--smoothing", type=float, default=0.5, metavar="A", help="added to orientation counts (default: 0.5)"
-    )
-    parser.add_argument(
-        "--floor",
-        type=float,
-        default=1e-7,
-        metavar="P",
-        help="minimum orientation and lexical probability (default: 1e-7)",
-    )
-    parser.add_argument(
+    add_number(parser, "--float-passes", 1, "passes over that portion")
+    add_number(parser, "--rate", 1e-4, "learning rate with block bigrams", "R")
+    add_number(parser, "--passes", 40, "passes with block bigrams")
+    add_number(parser, "--smoothing", 0.5, "added to orientation counts", "A")
+    add_number(parser, "--floor", 1e-7, "minimum orientation and lexical probability", "P")
+    add(
         "--lex-norm",
         choices=("paper", "koehn"),
         default="paper",
         help="normalise p(s|t) by the count of s, as printed in the paper, or by that of t (default: paper)",
     )
-    parser.add_argument(
-        "--seed", type=int, default=1, metavar="N", help="random seed of the order of events (default: 1)"
-    )
-
-
-def add_quiet(parser: argparse.ArgumentParser) -> None:
-    """Add --quiet and --verbose."""
-    parser.add_argument("-q", "--quiet", action="store_true", help="no progress and no notes on standard error")
-    parser.add_argument("-v", "--verbose", action="count", default=0, help="tracebacks of failures")
+    add_number(parser, "--seed", 1, "random seed of the order of events")
 
 
 def material_of(args: argparse.Namespace, listed: EventList) -> BlockMaterial:
@@ -93,17 +65,6 @@ def float_recipe(args: argparse.Namespace) -> Recipe:
 def bigram_recipe(args: argparse.Namespace) -> Recipe:
     """Return the recipe of learning with block bigrams."""
     return Recipe(args.passes, args.rate)
-
-
-def sayer(quiet: bool) -> Callable[[str], None]:
-    """Return a function that prints notes on standard error, unless ``quiet``."""
-
-    def say(text: str) -> None:
-        if not quiet:
-            sys.stderr.write(f"smt: {text}\n")
-            sys.stderr.flush()
-
-    return say
 
 
 def teller(say: Callable[[str], None], name: str) -> Callable[..., Any]:

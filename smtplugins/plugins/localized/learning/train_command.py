@@ -19,20 +19,20 @@ RECORD = "run.yaml"
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the options."""
     from smtplugins.contracts.tools.files import add_output
-    from smtplugins.plugins.localized.learning.options import add_learning, add_quiet
+    from smtplugins.contracts.tools.running import add_quiet
+    from smtplugins.plugins.localized.learning.options import add_learning
 
-    parser.add_argument("--events", required=True, metavar="DIR", help="event list made by `smt localized events`")
+    add = parser.add_argument
+    add("--events", required=True, metavar="DIR", help="event list made by `smt localized events`")
     add_learning(parser)
-    parser.add_argument(
+    add(
         "--features",
         default="abcdef",
         metavar="LETTERS",
         help="a unigram, b orientation, c and d language model (first word, other words), e lexical weight, f block "
         "bigrams (default: abcdef)",
     )
-    parser.add_argument(
-        "--fix-floats", action="store_true", help="keep the float weights fixed while block bigrams are learnt"
-    )
+    add("--fix-floats", action="store_true", help="keep the float weights fixed while block bigrams are learnt")
     add_output(parser)
     add_quiet(parser)
 
@@ -40,7 +40,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(host: Host, args: argparse.Namespace) -> None:
     """Run the command."""
     from smtplugins.contracts.tools.files import check_folder, new_folder
-    from smtplugins.contracts.tools.running import hushed
+    from smtplugins.contracts.tools.running import hushed, sayer
     from smtplugins.plugins.localized.events.event_lists import EventList
     from smtplugins.plugins.localized.learning import options as learning
     from smtplugins.plugins.localized.learning.material import check_letters, learn_bigrams, learn_floats
@@ -49,7 +49,7 @@ def run(host: Host, args: argparse.Namespace) -> None:
     letters = check_letters(args.features)
     check_folder(Path(args.output), RECORD, force=args.force)
     material = learning.material_of(args, EventList.open(Path(args.events)))
-    say = learning.sayer(args.quiet)
+    say = sayer(args.quiet)
     tell = learning.teller(say, "train")
     with hushed(args.quiet):
         model = learn_floats(material, letters.replace("f", ""), learning.float_recipe(args), seed=args.seed, tell=tell)

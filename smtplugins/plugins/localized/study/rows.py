@@ -18,9 +18,7 @@ from smtplugins.contracts.tools.study import (
     StudyTable,
     check_least,
     judge_rows,
-    read_references,
     score_columns,
-    signature_of,
 )
 from smtplugins.plugins.localized.events.bitext import listed_of
 from smtplugins.plugins.localized.events.devtest import Modified, Numbers, choose
@@ -32,7 +30,7 @@ from smtplugins.plugins.localized.model.bigrams import BigramWeights
 from smtplugins.plugins.localized.study.systems import BlockSystem, write_table
 
 if TYPE_CHECKING:
-    from smtplugins.contracts.data import Sentence
+    pass
 
 TABLES = {"systems": "the paper's table 2"}
 
@@ -79,41 +77,28 @@ class BlockStudy(Study):
 
     name = "localized compare"
     known_tables = TABLES
+    reads = ("phrase_table", "lm", "source", "target", "alignment", "devtest", "devtest_ref", "test", "test_ref")
+    learns_from = ("source", "devtest")
 
     def check(self) -> None:
-        """Raise an error if an option is wrong, before anything is written."""
+        """Raise an error if an option or a text is wrong, before anything is written."""
         check_lm(self.args.lm)
         check_least(self.args, nbest=1, min_left=0, stack_size=0)
-
-    def inputs(self) -> list[Any]:
-        """The table of phrases, the texts and the language model."""
-        args = self.args
-        links = [args.alignment] if args.alignment else []
-        texts = [args.source, args.target, *links, args.devtest, *args.devtest_ref, args.test, *args.test_ref]
-        return [args.phrase_table, args.lm, *texts]
-
-    def tuned_on(self) -> list[Any]:
-        """The bitext and the devtest."""
-        return [self.args.source, self.args.devtest]
+        self.read_references("devtest")
+        assert self.references
 
     def begin(self) -> None:
         """Read the sets, and make the event list and the decoder's table."""
-        self.sets = {name: self._read_set(name) for name in ("devtest", "test")}
+        self.sets = {name: list(read_sentences(self.host, getattr(self.args, name))) for name in ("devtest", "test")}
         folder, table = self.folder / "events", self.folder / "blocks.gz"
         made = (folder / RECORD).exists()
         events = EventList.open(folder) if made else listed_of(self.host, self.args, folder, self.say, self.quiet)
         self.material = options.material_of(self.args, events)
         if not table.exists():
-            sentences = [sentence for sentences, _ in self.sets.values() for sentence in sentences]
+            sentences = [sentence for sentences in self.sets.values() for sentence in sentences]
             write_table(events.blocks, events.counts.total, table, self.args.keep, sentences)
         self.decoder = BlockSystem(self.material, table, self.args.min_left, self.args.stack_size, self.jobs)
         self._models: dict[str, Model] = {}
-
-    def _read_set(self, name: str) -> tuple[list[Sentence], list[list[str]]]:
-        """Sentences to translate with their reference streams."""
-        source = getattr(self.args, name)
-        sentences = list(read_sentences(self.host, source))
-        return sentences, read_references(getattr(self.args, f"{name}_ref"), source, len(sentences))
 
     @property
     def rows(self) -> list[BlockRow]:
@@ -127,7 +112,7 @@ class BlockStudy(Study):
             for row in self.rows
         ]
         outputs = [[self.read_text(f"row-{row.key}/test.txt")] for row in self.rows]
-        rows = judge_rows(self.metric, rows, outputs, self.sets["test"][1])
+        rows = judge_rows(self.metric, rows, outputs, self.references)
         columns = [StudyColumn("order", "re-ordering"), StudyColumn("components", "components")]
         paper, margins = {row.key: row.paper for row in ROWS}, {row.key: row.interval for row in ROWS}
         columns += score_columns(self.metric.name, rows, paper, margins, "{:.1f}")
@@ -141,8 +126,7 @@ class BlockStudy(Study):
             "events": dict(self.material.events.record),
             **self.step("events-sizes", self._sizes),
             "devtest events": {name: self.step(f"models/{name}-events", dict)["events"] for name in names},
-            "metric": self.metric.name,
-            "signature": signature_of(self.metric, self.sets["test"][1]),
+            **self.scoring(),
         }
 
     def row(self, row: BlockRow) -> dict[str, Any]:
@@ -152,7 +136,7 @@ class BlockStudy(Study):
     def _translate(self, row: BlockRow) -> Mapping[str, Any]:
         from smtplugins.contracts.tools.running import hushed, progress
 
-        sentences = self.sets["test"][0]
+        sentences = self.sets["test"]
         with hushed(self.quiet):
             model = self._model(row)
             decodings = self.decoder.decode(model, sentences, row.order)
@@ -209,7 +193,7 @@ class BlockStudy(Study):
         """Float weights from the best block sequences of a set's sentences: section 5.2."""
 
         def learn() -> Model:
-            sentences, references = self.sets[name]
+            sentences, references = self.sets[name], self.read_references(name)
             decodings = self.decoder.decode(self._model(ROWS[4]), sentences, "swap", graphs=True)
             chosen = choose(decodings, references, self.metric, Numbers(self.material), self.args.nbest)
             problem = Modified.of(chosen, self.material)
@@ -221,6 +205,9 @@ class BlockStudy(Study):
             return learn_floats(problem, "abcde", recipe, seed=self.args.seed, tell=options.teller(self.say, name))
 
         return self._kept(f"floats-{name}", learn)
+
+
+run = BlockStudy.run
 
 
 def _weight_names(letters: str) -> tuple[str, ...]:

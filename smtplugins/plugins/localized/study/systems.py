@@ -3,27 +3,24 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from smtformats.files import open_write
 from smtplugins.contracts.data import Sentence
+from smtplugins.contracts.decoders import Decoding
 from smtplugins.contracts.models import Model
 from smtplugins.contracts.offers import Offer
 from smtplugins.contracts.tools.decoding import Resources, RuleTable
 from smtplugins.contracts.tools.features import Active
 from smtplugins.plugins.localized.decoding.swap import Swap, SwapOptions
+from smtplugins.plugins.localized.events.blocks import BlockSet
+from smtplugins.plugins.localized.learning.material import BlockMaterial
 from smtplugins.plugins.localized.learning.problem import BIGRAM
 from smtplugins.plugins.localized.model.bigrams import BigramWeights
 from smtplugins.plugins.localized.model.block_model import BlockModel
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from smtplugins.contracts.decoders import Decoding
-    from smtplugins.plugins.localized.events.blocks import BlockSet
-    from smtplugins.plugins.localized.learning.material import BlockMaterial
 
 _NEEDS = frozenset({"target", "source", "segmentation"})
 _OFFER = Offer(name="block-model", make=BlockModel, summary="the features of a comparison", needs=_NEEDS)
@@ -36,8 +33,6 @@ def write_table(
 
     With ``sentences``, only blocks for their phrases. A block's score is its share of its source phrase's events.
     """
-    from smtformats.files import open_write
-
     words, longest = set(blocks.words), int((blocks.source_offsets[1:] - blocks.source_offsets[:-1]).max(initial=0))
     wanted = None if sentences is None else _phrases(sentences, longest, words)
     written = 0
@@ -80,20 +75,11 @@ class BlockSystem:
         """Translate with a model."""
         learnt = model.artefacts.get(BIGRAM)
         assert learnt is None or isinstance(learnt, BigramWeights)
-        feature = BlockModel.of(
-            self.material.events,
-            self.material.model,
-            learnt,
-            min_left=self.min_left,
-            estimates=self.material.estimates,
-        )
+        own, least = self.material, self.min_left
+        feature = BlockModel.of(own.events, own.model, learnt, min_left=least, estimates=own.estimates)
         resources = Resources(
             (RuleTable(self.table, name="blocks"),), (Active("block-model", _OFFER, feature),), cache="off"
         )
-        options = SwapOptions(
-            reordering=reordering,  # type: ignore[arg-type]
-            stack_size=self.stack_size,
-            max_options=0,
-        )
-        decoder = Swap(resources=resources, options=options)
+        options: Any = {"reordering": reordering, "stack_size": self.stack_size, "max_options": 0}
+        decoder = Swap(resources=resources, options=SwapOptions(**options))
         return decoder.decode(sentences, model, threads=self.threads, graphs=graphs)

@@ -20,7 +20,7 @@ from smtplugins.contracts.tools.decoding import ForestDecoder, PhraseTableOption
 from smtplugins.contracts.tools.features import SearchScorers
 from smtplugins.contracts.tools.search import SearchLimit, forest_of_parse
 from smtplugins.plugins.searn.decoding.following import Follower, load_policy, monotone
-from smtplugins.plugins.searn.decoding.fragments import Sums, built, hypergraph_of_fragments, traced
+from smtplugins.plugins.searn.decoding.fragments import built, hypergraph_of_fragments, path_features, traced
 from smtplugins.plugins.searn.decoding.history import COLUMNS, ItgHistory
 from smtplugins.plugins.searn.labels.nulls import NULL, NULLS, null_rules
 
@@ -188,7 +188,7 @@ class _Worker:
             id=sentence.id,
             best=best,
             score=graph.score if there else None,
-            features=Sums(forest, graph, self.names),
+            features=path_features(forest, graph, self.names),
             graph=(lambda: self._graph(forest, graph)) if self._graphs else None,
             trace=lambda: traced(forest, graph, labels),
             built=lambda: built(forest, graph),

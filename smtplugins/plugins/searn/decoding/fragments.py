@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import collections
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -37,37 +36,12 @@ def hypergraph_of_fragments(
     """
     import numpy as np
 
-    from smtformats.columns import StringTable
-    from smtformats.grammar.shared.gather import Numbering
-    from smtplugins.contracts.tools.graphs import Hypergraph, core_graph
+    from smtplugins.contracts.tools.search import hypergraph_of_spans
 
-    edges = len(graph.rules)
     offsets, ids, values = rule_features
-    numbers, own = np.unique(ids, return_inverse=True)
-    table = Numbering(map(forest.tables.names.word, numbers.tolist()))
-    dense_names = [table.add(name) for name in names]
-    spans = np.column_stack([graph.firsts, graph.lasts]).astype(np.int32)
-    labels: StringTable = Numbering([_LABEL]).table()
-    dense = graph.values.reshape(edges, -1)[:, : len(names)] if edges else np.zeros((0, len(names)), np.float32)
-    return Hypergraph(
-        id=id,
-        core=core_graph(graph.node_edges, graph.tails, graph.tail_offsets),
-        node_labels=np.zeros(graph.nodes, dtype=np.int32),
-        rules=graph.rules,
-        spans=spans,
-        rule_feature_ids=own.reshape(-1).astype(np.int32),
-        rule_values=values.astype(np.float32),
-        rule_feature_offsets=np.append(offsets, [offsets[-1]] * len(REDUCTIONS)).astype(np.int64),
-        dense_names=np.array(dense_names, dtype=np.int32),
-        dense=np.ascontiguousarray(dense),
-        features=np.empty(0, dtype=np.int32),
-        values=np.empty(0, dtype=np.float32),
-        feature_offsets=np.zeros(edges + 1, dtype=np.int64),
-        edge_scores=graph.scores,
-        grammar=with_reductions(forest.rule_columns),
-        labels=labels,
-        names=table.table(),
-    )
+    offsets = np.append(offsets, [offsets[-1]] * len(REDUCTIONS)).astype(np.int64)
+    rules = with_reductions(forest.rule_columns)
+    return hypergraph_of_spans(forest, graph, (offsets, ids, values), names, graph.tail_offsets, rules, id)
 
 
 def with_reductions(rules: GrammarColumns) -> GrammarColumns:
@@ -166,30 +140,15 @@ def traced(parsed: SentenceForest, graph: AmasisGraph, labels: Sequence[str]) ->
     yield f"end  {','.join(['R+'] * (depth - 1)) or '-'}  {graph.score:.4f}"
 
 
-class Sums(collections.abc.Mapping[str, float]):
+def path_features(forest: SentenceForest, graph: AmasisGraph, names: Sequence[str]) -> Mapping[str, float]:
     """The features of the best derivation, summed on first access."""
+    from smtplugins.contracts.tools.decoding import BestFeatures
 
-    def __init__(self, forest: SentenceForest, graph: AmasisGraph, names: Sequence[str]) -> None:
-        self._source = (forest, graph, tuple(names))
-        self._sums: dict[str, float] | None = None
+    def steps() -> tuple[NDArray[Any], NDArray[Any]] | None:
+        if not graph.nodes:
+            return None
+        rules = graph.rules[graph.path]
+        values = graph.values.reshape(len(graph.rules), -1)[graph.path, : len(names)]
+        return rules[rules < len(forest.forest.native.origins)], values
 
-    def _features(self) -> dict[str, float]:
-        if self._sums is None:
-            forest, graph, names = self._source
-            self._sums = {}
-            if graph.nodes:
-                rules = graph.rules[graph.path]
-                self._sums = forest.sums(rules[rules < len(forest.forest.native.origins)].tolist())
-                if names:
-                    values = graph.values.reshape(len(graph.rules), -1)[graph.path].sum(axis=0, dtype="float64")
-                    self._sums |= dict(zip(names, values.tolist(), strict=False))
-        return self._sums
-
-    def __getitem__(self, name: str) -> float:
-        return self._features()[name]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._features())
-
-    def __len__(self) -> int:
-        return len(self._features())
+    return BestFeatures(forest, names, steps)

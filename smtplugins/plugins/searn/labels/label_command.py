@@ -19,34 +19,24 @@ _SHOWN = 12
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the command's options."""
     from smtplugins.contracts.tools.files import add_output
+    from smtplugins.contracts.tools.running import add_quiet
 
-    parser.add_argument("-s", "--source", required=True, metavar="FILE", help="source sentences, tokenised, one a line")
-    parser.add_argument("-t", "--target", required=True, metavar="FILE", help="their translations")
-    parser.add_argument(
-        "-a", "--alignment", required=True, metavar="FILE", help="word alignments: points 0-0 1-2, GIZA++'s A3 or bal"
-    )
-    parser.add_argument(
-        "--from",
-        dest="from_format",
-        metavar="FORMAT",
-        help="alignment format, NAME[,key=value...] (default: detected)",
+    add = parser.add_argument
+    add("-s", "--source", required=True, metavar="FILE", help="source sentences, tokenised, one a line")
+    add("-t", "--target", required=True, metavar="FILE", help="their translations")
+    add("-a", "--alignment", required=True, metavar="FILE", help="word alignments: points 0-0 1-2, GIZA++'s A3 or bal")
+    add(
+        "--from", dest="from_format", metavar="FORMAT", help="alignment format, NAME[,key=value...] (default: detected)"
     )
     add_output(parser)
-    parser.add_argument(
-        "--max-length", type=int, metavar="N", help="maximum words per side of a table entry (default: 255)"
-    )
-    parser.add_argument(
-        "--no-parts",
-        action="store_true",
-        help="no table entries for the parts inside an indecomposable item",
-    )
-    parser.add_argument(
+    add("--max-length", type=int, metavar="N", help="maximum words per side of a table entry (default: 255)")
+    add("--no-parts", action="store_true", help="no table entries for the parts inside an indecomposable item")
+    add(
         "--skip-bad",
         action="store_true",
         help="skip sentence pairs with links outside the sentence (default: an error)",
     )
-    parser.add_argument("-q", "--quiet", action="store_true", help="print no progress and no statistics")
-    parser.add_argument("-v", "--verbose", action="count", default=0, help="print tracebacks of errors")
+    add_quiet(parser, "no progress and no statistics")
 
 
 def run(host: Host, args: argparse.Namespace) -> None:

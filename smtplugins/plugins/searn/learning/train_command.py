@@ -26,6 +26,8 @@ _NOT_OPTIONS = ("input", "dev", "output", "resume", "quiet", "verbose", "table",
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the command's options."""
+    from smtplugins.contracts.tools.running import add_number, add_quiet
+
     add = parser.add_argument
     add("-i", "--input", required=True, metavar="DIR", help="folder written by `smt searn label`")
     add("-o", "--output", required=True, metavar="DIR", help="output folder")
@@ -45,30 +47,29 @@ def configure(parser: argparse.ArgumentParser) -> None:
         metavar="NAME[,key=value]",
         help="add a registered feature, scored on items",
     )
-    add("--min-count", type=int, default=5, metavar="N", help="drop features that occur less often (default: 5)")
-    add("--iterations", type=int, default=3, metavar="N", help="iterations of SEARN (default: 3)")
+    add_number(parser, "--min-count", 5, "drop features that occur less often")
+    add_number(parser, "--iterations", 3, "iterations of SEARN")
     add(
         "--base",
         choices=("perceptron", "logistic"),
         default="perceptron",
         help="base learner of the classifiers (default: perceptron)",
     )
-    add("--passes", type=int, default=5, metavar="N", help="passes of each classifier over its examples (default: 5)")
-    add("--rate", type=float, default=0.1, metavar="R", help="learning rate of --base logistic (default: 0.1)")
+    add_number(parser, "--passes", 5, "passes of each classifier over its examples")
+    add_number(parser, "--rate", 0.1, "learning rate of --base logistic", "R")
     add("--beta", default="0.3", metavar="B", help="share of the newest classifier, or 'search' (default: 0.3)")
     rolls = ("sampled", "policy", "optimal")
     add("--roll-in", choices=rolls, default="sampled", help="policy before an example (default: sampled)")
     add("--roll-out", choices=rolls, default="optimal", help="policy after an action (default: optimal)")
-    add("--samples", type=int, default=1, metavar="N", help="roll-outs per action for --roll-out sampled (default: 1)")
+    add_number(parser, "--samples", 1, "roll-outs per action for --roll-out sampled")
     add("--loss", default="hamming", metavar="NAME", help="hamming, or a metric of label sequences (much slower)")
-    add("--seed", type=int, default=1, metavar="N", help="random seed (default: 1)")
+    add_number(parser, "--seed", 1, "random seed")
     add("--resume", action="store_true", help="continue after the last finished iteration")
     add("--table", metavar="FILE", help="phrase table for run.yaml (default: that of the input)")
     add("--lm", metavar="FILE", help="language model for run.yaml")
     add("-w", "--weights", metavar="FILE", help="weights for run.yaml")
     add("-j", "--jobs", type=int, default=1, metavar="N", help="processes for parts that are not native (default: 1)")
-    add("-q", "--quiet", action="store_true", help="print no progress and no table")
-    add("-v", "--verbose", action="count", default=0, help="print tracebacks of errors")
+    add_quiet(parser, "no progress and no table")
 
 
 def run(host: Host, args: argparse.Namespace) -> None:

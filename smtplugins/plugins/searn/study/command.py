@@ -6,19 +6,15 @@ features of earlier labels, more than one label, and words left out bring, and w
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import argparse
 
-if TYPE_CHECKING:
-    import argparse
-
-    from smtplugins.contracts.tools.running import Host
+from smtplugins.contracts.tools.running import add_number
+from smtplugins.contracts.tools.study import add_metric, add_renamed, add_study, add_texts, add_tuning, file
+from smtplugins.plugins.searn.study.rows import HISTORY, KINDS, PAIRS, TABLES
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the options."""
-    from smtplugins.contracts.tools.study import add_metric, add_renamed, add_study, add_texts, add_tuning, file
-    from smtplugins.plugins.searn.study.rows import HISTORY, KINDS, PAIRS, TABLES
-
     add = parser.add_argument
     add("-s", "--source", required=True, type=file, metavar="FILE", help="source side of the training text, tokenised")
     add("-t", "--target", required=True, type=file, metavar="FILE", help="target side of the training text")
@@ -39,34 +35,19 @@ def configure(parser: argparse.ArgumentParser) -> None:
     )
     names = f"features of earlier labels, as in `smt searn train` (repeatable; default: {HISTORY})"
     add("--history", action="append", metavar="NAMES", help=names)
-    add("--labels", type=int, default=3, metavar="N", help="labels tried in the row `labels` (default: 3)")
+    add_number(group, "--labels", 3, "labels tried in the row `labels`")
     group = parser.add_argument_group("learning")
     add = group.add_argument
-    add("--searn-iterations", type=int, default=3, metavar="N", help="iterations of SEARN (default: 3)")
-    add("--passes", type=int, default=5, metavar="N", help="passes of the perceptron (default: 5)")
-    add("--min-count", type=int, default=5, metavar="N", help="drop features that occur less often (default: 5)")
-    add(
-        "--held-out",
-        type=float,
-        default=0.05,
-        metavar="X",
-        help="fraction of the text held out to evaluate labels (default: 0.05)",
-    )
+    add_number(group, "--searn-iterations", 3, "iterations of SEARN")
+    add_number(group, "--passes", 5, "passes of the perceptron")
+    add_number(group, "--min-count", 5, "drop features that occur less often")
+    add_number(group, "--held-out", 0.05, "fraction of the text held out to evaluate labels", "X")
     add_tuning(group)
     add_metric(group)
     group = parser.add_argument_group("decoding")
     add = group.add_argument
-    add("--stack-size", type=int, default=100, metavar="N", help="hypotheses in a stack (default: 100)")
-    add("--max-options", type=int, default=20, metavar="N", help="options kept for the same words (default: 20)")
-    add(
-        "--distortion-limit", type=int, default=6, metavar="N", help="distortion limit of Pharaoh's search (default: 6)"
-    )
+    add_number(group, "--stack-size", 100, "hypotheses in a stack")
+    add_number(group, "--max-options", 20, "options kept for the same words")
+    add_number(group, "--distortion-limit", 6, "distortion limit of Pharaoh's search")
     add_study(parser, TABLES, KINDS)
     add_renamed(parser, {"--nbest": "--tune-nbest", "--iterations": "--tune-iterations"})
-
-
-def run(host: Host, args: argparse.Namespace) -> None:
-    """Make the tables."""
-    from smtplugins.plugins.searn.study.steps import AmasisStudy
-
-    AmasisStudy(host, args).make()

@@ -4,33 +4,33 @@ from __future__ import annotations
 
 import argparse
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from functools import cached_property, partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from smtplugins.contracts.errors import UsageError
 from smtplugins.contracts.spec import Spec
+from smtplugins.contracts.tools.decoding import RuleTable
+from smtplugins.contracts.tools.extraction import Bitext
+from smtplugins.contracts.tools.files import find_format, write_all
+from smtplugins.contracts.tools.language_models import check_lm
+from smtplugins.contracts.tools.running import ModelConfig, RunConfig
 from smtplugins.contracts.tools.study import (
     Study,
     StudyColumn,
     StudySystem,
     StudyTable,
-    TuningPlan,
     check_least,
     paper_column,
-    read_references,
     score_columns,
-    signature_of,
-    tuned_rows,
-    tuning_plan,
 )
+from smtplugins.plugins.searn.labels.labelling import NULLS, STATISTICS, TABLE, AlignedFiles, label_text
+from smtplugins.plugins.searn.labels.table import shares, table_lengths
+from smtplugins.plugins.searn.learning import train_command
 from smtplugins.plugins.searn.study.rows import HISTORY, KINDS, OOV, PAPER, RATIOS, SCORES, TABLES, AmasisRow, rows_of
 
-if TYPE_CHECKING:
-    from smtplugins.contracts.tools.running import RunConfig
-
-LINKS, LABELS, PHRASES = "links.gz", "labels", "phrases-{}"
+LINKS, LABELS = "links.gz", "labels"
 
 
 class AmasisStudy(Study):
@@ -39,17 +39,17 @@ class AmasisStudy(Study):
     name = "searn compare"
     known_tables = TABLES
     unrecorded = ("pair",)
+    reads = ("source", "target", "alignment", "lm", "tune", "tune_ref", "test", "test_ref")
+    learns_from = ("source", "tune")
+    fixed = (OOV,)
 
     def check(self) -> None:
         """Raise an error if an option is wrong or a reference is missing, before anything is written."""
-        from smtplugins.contracts.tools.language_models import check_lm
-        from smtplugins.plugins.searn.learning.train_command import read_history
-
         args = self.args
         if (args.alignment is None) == (args.align is None):
             raise UsageError("expected the links (-a FILE) or a model to make them (--align NAME), one of both")
         for names in args.history or [HISTORY]:
-            read_history(names)
+            train_command.read_history(names)
         if args.length and min(args.length) < 1:
             raise UsageError(f"--length: expected 1 or more, found {min(args.length)}")
         check_least(args, labels=0)
@@ -58,26 +58,15 @@ class AmasisStudy(Study):
         for kind, name in offers:
             self.host.registry.entry(kind, name)
         check_lm(args.lm)
-        self._references(args.tune, args.tune_ref)
+        self.read_references("tune")
         assert self.references
-
-    def inputs(self) -> list[Path]:
-        """All texts, links and the language model."""
-        args = self.args
-        links = [] if args.alignment is None else [args.alignment]
-        return [args.source, args.target, *links, args.lm, args.tune, *args.tune_ref, args.test, *args.test_ref]
-
-    def tuned_on(self) -> list[Path]:
-        """The bitext and the tuning text."""
-        return [self.args.source, self.args.tune]
 
     def settings(self) -> dict[str, Any]:
         """Metric, learner, seeds, and how often each label stands in the text."""
         counts = self.labelled()["labels"]
         return {
             "pair": self.pair,
-            "metric": self.metric.name,
-            "signature": signature_of(self.metric, self.references),
+            **self.scoring(),
             "learner": str(self.plan.learner),
             "seeds": list(self.plan.seeds),
             "test sentences": len(self.references[0]),
@@ -93,16 +82,6 @@ class AmasisStudy(Study):
         return rows_of(kinds, lengths, histories, labels=self.args.labels, distortion=distortion)
 
     @cached_property
-    def plan(self) -> TuningPlan:
-        """How weights are tuned."""
-        return tuning_plan(self.args, [OOV])
-
-    @cached_property
-    def references(self) -> list[list[str]]:
-        """The reference streams of the test sentences."""
-        return self._references(self.args.test, self.args.test_ref)
-
-    @cached_property
     def pair(self) -> str | None:
         """The paper's language pair whose figures are shown: named, or that of the files' endings."""
         if self.args.pair is not None:
@@ -111,14 +90,6 @@ class AmasisStudy(Study):
         letter = {".fr": "F", ".de": "G", ".es": "S"}.get(source)
         return f"{letter}-E" if letter is not None and target == ".en" else None
 
-    def _references(self, source: Path, references: Sequence[Path]) -> list[list[str]]:
-        from smtplugins.contracts.tools.files import read_corpus
-
-        count = sum(1 for _ in read_corpus(source))
-        if not count:
-            raise UsageError(f"{source}: expected sentences, found none")
-        return read_references(references, source, count)
-
     @property
     def links(self) -> Path:
         """The links, made if none were named."""
@@ -126,8 +97,6 @@ class AmasisStudy(Study):
             return Path(self.args.alignment)
         path = self.folder / LINKS
         if not path.exists():
-            from smtplugins.contracts.tools.files import find_format, write_all
-
             host, say = self.host, self.say
             say(f"links: {self.args.align}")
             links = host.align(self.args.source, self.args.target, model=self.args.align, jobs=self.jobs, note=say)
@@ -138,8 +107,6 @@ class AmasisStudy(Study):
 
     def labelled(self) -> dict[str, Any]:
         """Write labels, items and the table of leaves; returns their statistics."""
-        from smtplugins.plugins.searn.labels.labelling import STATISTICS, AlignedFiles, label_text
-
         folder = self.folder / LABELS
         if not (folder / STATISTICS).exists():
             self.say("labels and their table")
@@ -150,18 +117,10 @@ class AmasisStudy(Study):
 
     def table(self, row: AmasisRow) -> Path:
         """The table of a row."""
-        from smtplugins.contracts.tools.extraction import PHRASE_TABLE, Bitext, PhraseSettings, extract_phrases
-        from smtplugins.plugins.searn.labels.labelling import TABLE
-
-        if not row.length:
-            self.labelled()
-            return self.folder / LABELS / TABLE
-        folder = self.folder / PHRASES.format(row.length)
-        if not (folder / PHRASE_TABLE).exists():
-            self.say(f"table of phrases of up to {row.length} words")
-            bitext = Bitext(self.args.source, self.args.target, self.links)
-            extract_phrases(self.host, bitext, folder, PhraseSettings(row.length), quiet=self.quiet)
-        return folder / PHRASE_TABLE
+        if row.length:
+            return self.phrase_table(row.table, Bitext(self.args.source, self.args.target, self.links), row.length)
+        self.labelled()
+        return self.folder / LABELS / TABLE
 
     def policy(self, history: str) -> tuple[Path, dict[str, Any]]:
         """The folder of the policy that sees this of earlier labels, and its record."""
@@ -170,28 +129,21 @@ class AmasisStudy(Study):
         return folder, self.step(f"{name}-done", lambda: self._learn_policy(folder, history))
 
     def _learn_policy(self, folder: Path, history: str) -> Mapping[str, Any]:
-        from smtplugins.plugins.searn.learning import train_command
-
         self.labelled()
         self.say(f"policy with history {history}")
         # As the command does it.
         parser = argparse.ArgumentParser()
         train_command.configure(parser)
-        labels = str(self.folder / LABELS)
-        words = ["-i", labels, "-o", folder, "--history", history, "--resume", "-q", "--seed", self.args.seed]
-        words += ["--iterations", self.args.searn_iterations, "--passes", self.args.passes]
-        words += ["--min-count", self.args.min_count]
-        words += ["--held-out", self.args.held_out] if self.args.held_out else []
-        train_command.run(self.host, parser.parse_args(list(map(str, words))))
+        args = parser.parse_args(["-i", str(self.folder / LABELS), "-o", str(folder)])
+        vars(args).update(history=history, resume=True, quiet=True, seed=self.args.seed)
+        vars(args).update(iterations=self.args.searn_iterations, passes=self.args.passes)
+        vars(args).update(min_count=self.args.min_count, held_out=self.args.held_out or None)
+        train_command.run(self.host, args)
         record: dict[str, Any] = json.loads((folder / "model.json").read_text(encoding="utf-8"))
         return record
 
     def prepare(self, row: AmasisRow) -> tuple[RunConfig, Mapping[str, float]]:
         """The configuration of a row and its initial weights."""
-        from smtplugins.contracts.tools.decoding import RuleTable
-        from smtplugins.contracts.tools.running import ModelConfig, RunConfig
-        from smtplugins.plugins.searn.labels.labelling import NULLS
-
         options: dict[str, Any] = {
             "stack_size": self.args.stack_size,
             "max_options": self.args.max_options,
@@ -217,8 +169,7 @@ class AmasisStudy(Study):
 
     def systems(self) -> StudyTable:
         """Table 1: scores, and how many labels of held-out sentences the policies predict."""
-        systems = [StudySystem(row.key, row.title, partial(self.prepare, row)) for row in self.rows]
-        tuned = tuned_rows(self, systems, self.plan, self.args.test, self.metric, self.references)
+        tuned = self.tuned_rows(StudySystem(row.key, row.title, partial(self.prepare, row)) for row in self.rows)
         rows = []
         for row, record in zip(self.rows, tuned, strict=True):
             metrics = {} if row.history is None else self.policy(row.history)[1]["metrics"]
@@ -235,8 +186,6 @@ class AmasisStudy(Study):
 
     def sizes(self) -> StudyTable:
         """Figures 4 and 5: entries of each table, and those with one source word."""
-        from smtplugins.plugins.searn.labels.table import shares, table_lengths
-
         tables = {row.table: row for row in self.rows}
         rows: list[dict[str, Any]] = []
         for name, row in tables.items():
@@ -258,3 +207,6 @@ class AmasisStudy(Study):
     @property
     def _beside(self) -> str:
         return "" if self.pair is None else f"; the paper's {self.pair}"
+
+
+run = AmasisStudy.run

@@ -12,12 +12,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from smtplugins.contracts.errors import UsageError
+from smtplugins.contracts.options import fill
 from smtplugins.plugins.umt.growing.search import SLOTS, CffMode
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from smtplugins.contracts.tools.grammars import Rules
+    from smtplugins.plugins.umt._umt import BoundOptions
 
 
 class Cff:
@@ -57,6 +59,12 @@ class Cff:
     def components(self) -> int:
         """The number of features."""
         return {"sum": 1, "difference": 1, "slots": SLOTS, "none": 0}[self.mode]
+
+    def bounds(self) -> BoundOptions:
+        """Return the options of the native search."""
+        from smtplugins.plugins.umt._umt import BoundOptions
+
+        return fill(BoundOptions, self, components=self.components, difference=self.mode == "difference")
 
     def column_names(self, label: str) -> tuple[str, ...]:
         """Return no names: lists and hypergraphs have no column for them."""

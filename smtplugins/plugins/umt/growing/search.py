@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
     from smtplugins.contracts.tools.search import SearchForest
     from smtplugins.plugins.umt import _umt
+    from smtplugins.plugins.umt._umt import BoundOptions
 
     Array = NDArray[Any]
 
@@ -46,20 +47,15 @@ class Grown:
 class Searcher:
     """Grows trees, sentence after sentence, in a single thread.
 
-    ``parts`` are the contextual features. ``cff`` says how the bounds of missing branches become features, each divided
-    by ``scale``: ``sum``, ``difference`` (the sum minus the bound of the branch that the edge fills), ``slots`` (one
-    for each link of an edge), or ``none``. With ``joins`` they are estimates that include the scores of parts where
-    best branches join.
+    ``parts`` are the contextual features; ``bounds`` says how the bounds of missing branches become features: by
+    default by their sum.
     """
 
-    def __init__(
-        self, parts: Sequence[_umt.Part] = (), cff: CffMode = "sum", scale: float = 1.0, joins: bool = False
-    ) -> None:
-        from smtplugins.plugins.umt._umt import Growth
+    def __init__(self, parts: Sequence[_umt.Part] = (), bounds: BoundOptions | None = None) -> None:
+        from smtplugins.plugins.umt._umt import BoundOptions, Growth
 
         self._parts = len(parts)
-        components = {"sum": 1, "difference": 1, "slots": SLOTS, "none": 0}[cff]
-        self._growth = Growth(list(parts), components, scale, joins, cff == "difference")
+        self._growth = Growth(list(parts), bounds or BoundOptions())
 
     @property
     def components(self) -> int:

@@ -124,7 +124,7 @@ class Working:
             if self._pythons:
                 carries = Carries(vocabulary, [feature.part(sentence) for feature in self._pythons])
                 parts.append(python_part(carries, carries.components))
-            self._searcher = Searcher(parts, self._cff.mode, self._cff.scale, self._cff.joins)
+            self._searcher = Searcher(parts, self._cff.bounds())
         return self._searcher
 
     def told(self, grown: Grown, forest: SearchForest, rules: int) -> Array:
@@ -135,7 +135,9 @@ class Working:
         again: Iterator[Array] = iter(())
         if replayed:
             if self._replayer is None:
-                self._replayer = Searcher(replayed, "none")
+                from smtplugins.plugins.umt._umt import BoundOptions
+
+                self._replayer = Searcher(replayed, BoundOptions(components=0))
             blank = np.zeros(rules, dtype=np.float32)
             self._replayer.begin(forest, blank, blank, np.zeros(len(replayed)))
             again = iter(self._replayer.follow(grown.actions).values.T)

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "bind/arrays.hpp"
+#include "bind/options.hpp"
 #include "growth.hpp"
 #include "lm_part.hpp"
 #include "search/lm_scorer.hpp"
@@ -133,10 +134,11 @@ PyType_Slot callback_slots[] = {{Py_tp_traverse, reinterpret_cast<void*>(visit_c
 // Growth and its parts reuse buffers, so calls are serialised.
 class LockedGrowth {
  public:
-  LockedGrowth(std::vector<std::shared_ptr<Part>> parts, std::size_t bounds, double scale, bool joins,
-               bool difference)
-      : growth_(std::move(parts), {bounds, scale, joins, difference}) {
-    if (!(std::isfinite(scale) && scale > 0.0)) throw nb::value_error("the scale of bounds must be above 0");
+  LockedGrowth(std::vector<std::shared_ptr<Part>> parts, const BoundOptions& bounds)
+      : growth_(std::move(parts), bounds) {
+    if (!(std::isfinite(bounds.scale) && bounds.scale > 0.0)) {
+      throw nb::value_error("the scale of bounds must be above 0");
+    }
   }
 
   std::size_t components() const noexcept { return growth_.components(); }
@@ -250,9 +252,13 @@ NB_MODULE(_umt, m) {
   m.def("shape_part", []() -> std::shared_ptr<Part> { return std::make_shared<ShapePart>(); },
         "Indicators of an edge's attachment and number of tails.");
   m.def("lm_part", &lm_part, "scorer"_a, "mode"_a, "A language model for growing trees.");
+  smt::bind_options<BoundOptions>(m, "BoundOptions", "How the bounds of missing branches become features.")
+      .def_rw("components", &BoundOptions::components, "0: none, 1: their sum, more: one for each link of an edge.")
+      .def_rw("scale", &BoundOptions::scale, "Bounds are divided by this.")
+      .def_rw("joins", &BoundOptions::joins, "Add the scores of parts where best branches join.")
+      .def_rw("difference", &BoundOptions::difference, "Subtract the bound of the branch that the edge fills.");
   nb::class_<LockedGrowth>(m, "Growth", "Grows trees in forests, sentence after sentence.")
-      .def(nb::init<std::vector<std::shared_ptr<Part>>, std::size_t, double, bool, bool>(), "parts"_a, "bounds"_a,
-           "scale"_a, "joins"_a = false, "difference"_a = false)
+      .def(nb::init<std::vector<std::shared_ptr<Part>>, const BoundOptions&>(), "parts"_a, "bounds"_a)
       .def_prop_ro("components", &LockedGrowth::components)
       .def("begin", &LockedGrowth::begin, "forest"_a, "scores"_a, "bounds"_a, "weights"_a,
            "estimates"_a)

@@ -6,34 +6,29 @@ translations judged. The other plugins' offers are asked for by name.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+import argparse
+from collections.abc import Sequence
+from typing import Any
 
-if TYPE_CHECKING:
-    import argparse
-    from collections.abc import Sequence
-
-    from smtplugins.contracts.tools.running import Host
+from smtplugins.contracts.tools.running import add_number
+from smtplugins.contracts.tools.study import add_loop, add_metric, add_renamed, add_study
+from smtplugins.plugins.umt.study.sensitivity import VARIED
+from smtplugins.plugins.umt.study.systems import OWN
+from smtplugins.plugins.umt.study.tables import ROWS, TABLES
 
 
 def add_case(parser: argparse.ArgumentParser, offers: Sequence[str]) -> None:
     """Add the fields of :class:`UmtCase` and options of decoders and learners: shared with ``sensitivity``."""
-    from smtplugins.contracts.tools.study import add_metric
-
     add = parser.add_argument
     add("-c", "--config", required=True, metavar="FILE", help="run.yaml, cdec.ini, moses.ini or joshua.config")
-    add(
-        "--set",
-        dest="overrides",
-        action="append",
-        default=[],
-        metavar="KEY=VALUE",
-        help="override a key of the configuration (repeatable)",
-    )
+    several: dict[str, Any] = {"action": "append", "default": []}
+    override = "override a key of the configuration (repeatable)"
+    add("--set", dest="overrides", **several, metavar="KEY=VALUE", help=override)
     add("-s", "--source", metavar="FILE", help="sentences to learn from (default: the configuration's)")
-    ref: dict[str, Any] = {"action": "append", "default": [], "metavar": "FILE"}
-    add("-r", "--ref", dest="references", **ref, help="their references (repeatable; default: same)")
+    ref = "their references (repeatable; default: same)"
+    add("-r", "--ref", dest="references", **several, metavar="FILE", help=ref)
     add("--test", metavar="FILE", help="source sentences of the test set")
-    add("--test-ref", dest="test_references", **ref, help="their references (repeatable)")
+    add("--test-ref", dest="test_references", **several, metavar="FILE", help="their references (repeatable)")
     add("-w", "--weights", metavar="FILE", help="initial weights, also of the bounds")
     add_metric(parser, None)
     add("--post", metavar="none|bpe|spm|detok:LANG|CMD", help="postprocess translations before scoring")
@@ -46,40 +41,17 @@ def add_case(parser: argparse.ArgumentParser, offers: Sequence[str]) -> None:
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the options."""
-    from smtplugins.contracts.tools.study import add_loop, add_renamed, add_study
-    from smtplugins.plugins.umt.study.systems import OWN
-    from smtplugins.plugins.umt.study.tables import ROWS, TABLES
-
     add_case(parser, OWN)
     add_loop(parser, nbest=0, iterations=10)
-    parser.add_argument(
-        "--rounds", type=int, default=5, metavar="N", help="decode N times and report the best time (default: 5)"
-    )
+    add_number(parser, "--rounds", 5, "decode N times and report the best time")
     add_study(parser, TABLES, ROWS)
     add_renamed(parser, {"--nbest": "--tune-nbest", "--iterations": "--tune-iterations"})
 
 
-def run(host: Host, args: argparse.Namespace) -> None:
-    """Make the tables."""
-    from smtplugins.plugins.umt.study.runs import UmtStudy
-
-    UmtStudy(host, args).make()
-
-
 def configure_sensitivity(parser: argparse.ArgumentParser) -> None:
     """Add the options of ``smt umt sensitivity``."""
-    from smtplugins.contracts.tools.study import add_study
-    from smtplugins.plugins.umt.study.sensitivity import VARIED
-
     add_case(parser, ("umt", "drl"))
     shown = f"an option of umt, drl or metric and its values (repeatable; default: {' '.join(VARIED)})"
     parser.add_argument("--vary", action="append", default=[], metavar="PART.OPTION=VALUE,...", help=shown)
-    parser.add_argument("--seeds", type=int, default=3, metavar="N", help="seeds per setting (default: 3)")
+    add_number(parser, "--seeds", 3, "seeds per setting")
     add_study(parser, {}, {}, paper=False)
-
-
-def run_sensitivity(host: Host, args: argparse.Namespace) -> None:
-    """Make the table of ``smt umt sensitivity``."""
-    from smtplugins.plugins.umt.study.sensitivity import SensitivityStudy
-
-    SensitivityStudy(host, args).make()

@@ -2,35 +2,29 @@
 
 from __future__ import annotations
 
+import argparse
+import resource
 import shutil
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
 from functools import cached_property, partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from smtplugins.contracts.data import Sentence
+from smtplugins.contracts.decoders import Decoding
+from smtplugins.contracts.metrics import Metric
+from smtplugins.contracts.tools.decoding import Translator
 from smtplugins.contracts.tools.files import find_format, write_all, write_json
-from smtplugins.contracts.tools.learning import LoopPlan, plan_of, tune_decoder
-from smtplugins.contracts.tools.study import Study, check_least, choose
+from smtplugins.contracts.tools.learning import LoopPlan, tune_decoder
+from smtplugins.contracts.tools.running import Host
+from smtplugins.contracts.tools.study import Study, StudyTable, TuningPlan, check_least, choose
 from smtplugins.plugins.umt.study import tables
-from smtplugins.plugins.umt.study.systems import UmtCase
+from smtplugins.plugins.umt.study.systems import LearntSystem, UmtCase
 from smtplugins.plugins.umt.study.tables import DecodedTest, Learnt, Verdict
-
-if TYPE_CHECKING:
-    import argparse
-
-    from smtplugins.contracts.data import Sentence
-    from smtplugins.contracts.decoders import Decoding
-    from smtplugins.contracts.metrics import Metric
-    from smtplugins.contracts.tools.decoding import Translator
-    from smtplugins.contracts.tools.running import Host
-    from smtplugins.contracts.tools.study import StudyTable
-    from smtplugins.plugins.umt.study.systems import LearntSystem
 
 
 def cpu_seconds() -> float:
     """CPU time of this process and of its children that have ended."""
-    import resource
-
     both = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
     return sum(usage.ru_utime + usage.ru_stime for usage in both)
 
@@ -45,15 +39,9 @@ class CaseStudy(Study):
 
     def inputs(self) -> list[str]:
         """The texts, references, grammars and weights."""
-        config, test = self.case.loaded, self.case.test
-        assert test is not None
-        paths = [
-            *self.tuned_on(),
-            test,
-            *self.case.test_references,
-            *map(str, config.model.paths),
-        ]
-        return [*paths, *([str(config.model.weights)] if config.model.weights else [])]
+        model = self.case.loaded.model
+        files = [*model.paths, *([model.weights] if model.weights else [])]
+        return [*self.tuned_on(), self.case.test, *self.case.test_references, *map(str, files)]
 
     def tuned_on(self) -> list[str]:
         """The text that systems learn from, with its references."""
@@ -71,6 +59,7 @@ class UmtStudy(CaseStudy):
     name = "umt compare"
     known_tables = tables.TABLES
     unrecorded = ("rounds",)
+    unasked = ("passes",)
 
     def __init__(self, host: Host, args: argparse.Namespace) -> None:
         super().__init__(host, args)
@@ -85,10 +74,6 @@ class UmtStudy(CaseStudy):
         self.learnt: dict[str, Learnt] = {}
         self.tests: dict[str, DecodedTest] = {}
         self.signature: str | None = None
-
-    def chosen_tables(self) -> list[str]:
-        """The tables asked for; by default all but the one that repeats another without times."""
-        return choose(self.args.table or [name for name in tables.TABLES if name != "passes"], tables.TABLES)
 
     def check(self) -> None:
         """Raise an error if an option or a file is wrong, before hours of work."""
@@ -161,11 +146,8 @@ class UmtStudy(CaseStudy):
     # Learning and decoding.
 
     def _loop_plan(self, system: LearntSystem) -> LoopPlan:
-        plan, nbest = (
-            plan_of(self.host, system.learner, seed=self.case.loaded.seed, jobs=self.jobs),
-            self.args.tune_nbest,
-        )
-        return LoopPlan(plan, self.args.tune_iterations, forests=nbest == 0, nbest=nbest or 100)
+        plan = TuningPlan(system.learner, self.args.tune_nbest, self.args.tune_iterations)
+        return plan.loop(self, self.case.loaded.seed)
 
     def _learn(self, system: LearntSystem) -> Mapping[str, Any]:
         case, folder = self.case, self.folder / system.key
@@ -201,11 +183,13 @@ class UmtStudy(CaseStudy):
                 self.note(f"{system.name}: {failed} sentences have no translation: they count as empty ones")
 
 
+run = UmtStudy.run
+
+
 def decode(
     study: Study, case: UmtCase, systems: Sequence[tuple[LearntSystem, Mapping[str, float]]], rounds: int = 1
 ) -> dict[str, DecodedTest]:
     """Decode the test set with every system in turn, again in each round, one sentence after the other."""
-    assert case.test is not None
     ready: dict[str, tuple[Translator, list[Sentence]]] = {}
     for system, weights in systems:
         translator = case.translator(system, weights)

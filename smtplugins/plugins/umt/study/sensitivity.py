@@ -6,24 +6,21 @@ scaled; it learns for ten epochs.
 
 from __future__ import annotations
 
+import argparse
 import math
 import shutil
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from smtplugins.contracts.errors import UsageError
 from smtplugins.contracts.spec import Spec
+from smtplugins.contracts.tools.running import Host
 from smtplugins.contracts.tools.study import SCORE, StudyColumn, StudyTable, check_least
 from smtplugins.plugins.umt.study.runs import CaseStudy, decode, judge_runs
-
-if TYPE_CHECKING:
-    import argparse
-
-    from smtplugins.contracts.tools.running import Host
-    from smtplugins.plugins.umt.study.systems import LearntSystem, UmtCase
+from smtplugins.plugins.umt.study.systems import LearntSystem, UmtCase
 
 _PARTS = ("umt", "drl", "metric")
 VARIED = (
@@ -115,6 +112,9 @@ class SensitivityStudy(CaseStudy):
         plural = "" if seeds == 1 else "s"
         title = f"Sensitivity: {metric} of the test set over {seeds} seed{plural}, one option changed"
         return StudyTable("sensitivity", title, columns, rows, "option")
+
+
+run = SensitivityStudy.run
 
 
 def _learn(study: SensitivityStudy, own: UmtCase, system: LearntSystem, name: str) -> Mapping[str, Any]:

@@ -3,25 +3,22 @@
 from __future__ import annotations
 
 import argparse
-import json
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from smtplugins.contracts.data import Sentence
 from smtplugins.contracts.errors import UsageError
 from smtplugins.contracts.spec import Spec
-from smtplugins.contracts.tools.decoding import kept_options
-from smtplugins.contracts.tools.running import RunConfig, load_config, load_plugins
-from smtplugins.contracts.tools.study import refuse_runner
-
-if TYPE_CHECKING:
-    from smtplugins.contracts.data import Sentence
-    from smtplugins.contracts.tools.decoding import Translator
-    from smtplugins.contracts.tools.judging import Texts
-    from smtplugins.contracts.tools.running import Host
+from smtplugins.contracts.tools.decoding import Translator, holds_both, kept_options, read_sentences
+from smtplugins.contracts.tools.files import by_line, references_of
+from smtplugins.contracts.tools.judging import Texts
+from smtplugins.contracts.tools.learning import check_sentences, plan_of
+from smtplugins.contracts.tools.running import Host, RunConfig, load_plugins
+from smtplugins.contracts.tools.study import read_config
 
 OWN = ("umt", "hiero", "drl", "mert")
 """The decoders and learners that take options on the command line."""
@@ -57,10 +54,9 @@ class UmtCase:
         if args.config == "-":
             raise UsageError("a configuration that is read several times has to be a file, not standard input")
         self.args = args
-        self.test, self.test_references = args.test, args.test_references
-        plugins = load_config(args.config, args.overrides).plugins
-        self.host = load_plugins(plugins) if plugins else host
-        refuse_runner(self.loaded)
+        self.test: str = args.test
+        self.test_references: list[str] = args.test_references
+        self.host = load_plugins(self.loaded.plugins) if self.loaded.plugins else host
         needs = {
             "source sentences to learn from (-s, or `source` in the configuration)": self.loaded.source,
             "their references (-r, or `references` in the configuration)": self.loaded.references,
@@ -70,15 +66,14 @@ class UmtCase:
         lacking = [text for text, given in needs.items() if not given]
         if lacking:
             raise UsageError(f"a comparison needs {' and '.join(lacking)}")
-        texts = {name: getattr(args, name, "") for name in OWN}
-        self.options = {name: Spec.parse(f"{name},{text}").options if text else {} for name, text in texts.items()}
+        self.options = {name: Spec.with_options(name, getattr(args, name, "")).options for name in OWN}
 
     @cached_property
     def loaded(self) -> RunConfig:
         """The configuration with the texts, weights, metric and seed of the command line."""
-        return self._load(())
+        return self._load({})
 
-    def _load(self, more: Sequence[str]) -> RunConfig:
+    def _load(self, more: Mapping[str, Any]) -> RunConfig:
         args = self.args
         values = {
             "source": args.source and os.path.abspath(args.source),
@@ -87,13 +82,12 @@ class UmtCase:
             "metric": args.metric,
             "seed": args.seed,
         }
-        own = [f"{name}={json.dumps(value)}" for name, value in values.items() if value is not None]
-        return load_config(args.config, [*args.overrides, *own, *more])
+        return read_config(args.config, args.overrides, {**values, **more})
 
     def with_metric(self, metric: Spec) -> UmtCase:
         """The same case with another metric; a wrong option of it is an error."""
-        self.host.metric(str(metric))
-        return UmtCase(self.host, argparse.Namespace(**{**vars(self.args), "metric": str(metric)}))
+        self.host.metric(metric)
+        return UmtCase(self.host, argparse.Namespace(**{**vars(self.args), "metric": metric}))
 
     @property
     def metric_name(self) -> str | Spec:
@@ -119,14 +113,14 @@ class UmtCase:
     def config_of(self, system: LearntSystem, *, learning: bool = False) -> RunConfig:
         """The configuration with the decoder of a system, or with the one that it learns with."""
         used = system.learning if learning and system.learning is not None else system.decoder
-        options, overrides = dict(used.options), []
+        options: dict[str, Any] = dict(used.options)
+        changed: dict[str, Any] = {}
         if used.name == "umt":
             features = [self._with_bounds(feature, options) for feature in self.loaded.model.features]
             if any(feature.name == "cff" for feature in features):
-                overrides.append(f"model.features={json.dumps(list(map(str, features)))}")
+                changed["model.features"] = features
                 options = {key: value for key, value in options.items() if key not in _CFF}
-        decoder = json.dumps({"name": used.name, **options}, default=os.fspath)
-        return self._load([*overrides, f"decoder={decoder}"])
+        return self._load({**changed, "decoder": Spec(used.name, options)})
 
     @staticmethod
     def _with_bounds(feature: Spec, options: Mapping[str, Any]) -> Spec:
@@ -138,12 +132,10 @@ class UmtCase:
 
     def check(self, systems: Sequence[LearntSystem]) -> None:
         """Raise an error if plugins, options or files are missing, before hours of work."""
-        from smtplugins.contracts.tools.learning import check_sentences, plan_of
-
         for system in systems:
             self.host.registry.make("learners", plan_of(self.host, system.learner).learner)
             translator = self.translator(system)
-            assert self.loaded.source is not None and self.test is not None
+            assert self.loaded.source is not None
             for path, references in ((self.loaded.source, self.loaded.references), (self.test, self.test_references)):
                 check_sentences(self.sentences(path, translator), self.texts(references))
 
@@ -162,8 +154,6 @@ class UmtCase:
 
     def sentences(self, path: str | Path, translator: Translator | None = None) -> list[Sentence]:
         """Read the sentences of a file as the configuration says; for a decoder, numbers of arcs get names."""
-        from smtplugins.contracts.tools.decoding import holds_both, read_sentences
-
         decoder = self.loaded.decoder
         lattice = bool(decoder and decoder.options.get("input") == "lattice")
         arcs = None if translator is None else translator.arc_name
@@ -173,11 +163,8 @@ class UmtCase:
     @cached_property
     def test_sources(self) -> list[str]:
         """The test sentences in the order of the references, for metrics that need the source."""
-        assert self.test is not None
         return [sentence.text for sentence in sorted(self.sentences(self.test), key=lambda sentence: int(sentence.id))]
 
     def texts(self, references: Sequence[str | Path]) -> list[Texts]:
         """Read references by line."""
-        from smtplugins.contracts.tools.files import by_line, references_of
-
         return by_line(references_of(references, self.host.formats()))

@@ -213,7 +213,7 @@ def test_mark_up() -> None:
 
 def test_brackets_of_mark_up() -> None:
     text = "[feature]\nDistortion\n[xml-brackets]\n{{ }}\n"
-    assert load(f"{text}[xml-input]\ninclusive\n").source_format == "moses-xml,brackets={{ }}"
+    assert load(f"{text}[xml-input]\ninclusive\n").source_format == Spec("moses-xml", {"brackets": "{{ }}"})
     assert load(text).source_format is None
 
 

@@ -20,8 +20,8 @@ from smtplugins.plugins.bitree.study.tables import ACCURACY, BAGS, PARAMETERS, s
 from smtplugins.plugins.bitree.words.links import one_to_one
 from smtplugins.plugins.bitree.words.material import count_links, rows_like, training_rows
 from smtplugins.plugins.bitree.words.texts import read_text
+from tests.plugins.cut_examples import cut
 
-EXAMPLE = Path(__file__).resolve().parents[4] / "examples/bitree"
 SETS = {"train": 120, "tune": 50, "dev": 40, "test": 30}
 
 
@@ -41,10 +41,8 @@ def run(text: str) -> int:
 @pytest.fixture(scope="module", name="data")
 def _data(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("data")
-    for name, count in SETS.items():
-        for kind in ("en", "fr", "align", "trees"):
-            lines = (EXAMPLE / f"{name}.{kind}").read_text(encoding="utf-8").splitlines(keepends=True)
-            (folder / f"{name}.{kind}").write_text("".join(lines[:count]), encoding="utf-8")
+    kinds = ("en", "fr", "align", "trees")
+    cut("bitree", folder, {f"{name}.{kind}": count for name, count in SETS.items() for kind in kinds})
     write_model(estimate_file(folder / "train.fr", 2, fallback=(), quiet=True), str(folder / "fr.arpa"), None)
     return folder
 

@@ -17,8 +17,8 @@ from smtplugins.plugins.bitree.words.predicting import (
     bags,
     choose_lambda,
     lambdas,
-    predict,
     predict_boosted,
+    predict_each,
     predict_path,
     upper_bound,
 )
@@ -62,7 +62,7 @@ def test_boosted_trees_know_what_the_most_frequent_translation_does_not(
     assert least == max(one for one, value in curve if value == best)
     found = predict_boosted(model.cut(least), more)
     assert np.array_equal(found, predict_path(model, more, [least])[0])
-    whole = predict(lambda word, examples: model.scores(word, examples, least), more, range(len(rows.words)))
+    (whole,) = predict_each([lambda word, examples: model.scores(word, examples, least)], more, range(len(rows.words)))
     assert np.array_equal(found, whole)
     assert accuracy(more, found) == dict(curve)[least]
     frequent = np.zeros(len(more), dtype=int)
@@ -87,8 +87,8 @@ def test_boosted_trees_know_what_the_most_frequent_translation_does_not(
 
 def test_of_equal_confidences_the_more_frequent_word_is_taken(texts: tuple[TokenRows, TokenRows, list[Pair]]) -> None:
     _, more, _ = texts
-    flat = predict(
-        lambda word, examples: np.zeros((len(examples), len(more.translations[word]))), more, range(len(more.words))
+    (flat,) = predict_each(
+        [lambda word, examples: np.zeros((len(examples), len(more.translations[word])))], more, range(len(more.words))
     )
     assert not flat.any()
 

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 import smtplugins as smt
-from smtformats import Candidates
+from smtformats import Candidates, Columns
 from smtplugins.cli.main import main
 from smtplugins.contracts.data import Sentence
 from smtplugins.contracts.decoders import Decoding
@@ -30,7 +30,7 @@ from smtplugins.plugins.cdlm.features.class_making import make_classes, word_cou
 from smtplugins.plugins.cdlm.features.classes import ClassMap
 from smtplugins.plugins.cdlm.features.model import OverRules, cdlm, load_model, save_model
 from smtplugins.plugins.cdlm.features.tsrb import Alphabet, feature_name
-from smtplugins.plugins.cdlm.sets.graphs import with_column, with_tsrb
+from smtplugins.plugins.cdlm.sets.graphs import graph_bigrams, with_rule_columns, with_tsrb
 
 EXAMPLES = Path(__file__).resolve().parents[4] / "examples"
 HIERO, CLASSROOM = EXAMPLES / "decode-hiero", EXAMPLES / "classroom"
@@ -53,11 +53,6 @@ def weights_of(classes: ClassMap) -> dict[str, float]:
     source = random.Random(1)
     names = itertools.product((None, *classes.names), repeat=2)
     return {"blm": 0.7, "wp": -0.3} | {feature_name(*one): source.gauss(0, 1) for one in names}
-
-
-@pytest.fixture(scope="module")
-def host() -> Host:
-    return smt.load_plugins()
 
 
 @pytest.fixture(scope="module")
@@ -153,7 +148,7 @@ def test_decoders_forests_and_lists_agree(host: Host, models: Path) -> None:
         graph = one.graph()
         own = [k for k, name in enumerate(graph.names) if name.startswith("tsrb:")]
         bare = stripped(graph)
-        again = with_column(with_tsrb(bare, alphabet), "part", part.score_graph(bare))
+        again = with_part(with_tsrb(bare, alphabet), rule_scores(part, bare))
         for rule in range(len(graph.grammar)):
             named = {name: value for name, value in graph.rule_features(rule).items() if name.startswith("tsrb:")}
             found = again.rule_features(rule)
@@ -183,7 +178,17 @@ def test_forests_of_phrases(host: Host, models: Path) -> None:
         for rule in range(len(graph.grammar)):
             named = {name: value for name, value in graph.rule_features(rule).items() if name.startswith("tsrb:")}
             assert again.rule_features(rule) == named
-            assert part.score_graph(bare)[rule] == pytest.approx(worth(named, weights), abs=1e-4)
+            assert rule_scores(part, bare)[rule] == pytest.approx(worth(named, weights), abs=1e-4)
+
+
+def rule_scores(part: OverRules, graph: Hypergraph) -> Any:
+    """The score of each rule of a graph."""
+    return part.pairs.sums(graph_bigrams(graph, part.alphabet), len(graph.grammar))
+
+
+def with_part(graph: Hypergraph, values: Any) -> Hypergraph:
+    """The graph with a feature ``part`` that has a value for each rule."""
+    return with_rule_columns(graph, Columns.dense(("part",), np.asarray(values, dtype=np.float64)[:, None]))
 
 
 def stripped(graph: Hypergraph) -> Hypergraph:

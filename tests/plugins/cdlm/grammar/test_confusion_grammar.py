@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 import random
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -25,7 +25,7 @@ from smtplugins.core.graph.hypergraph import Hypergraph
 from smtplugins.core.graph.inference import kbest
 from smtplugins.host.files.opening import find_format, load_grammar, number
 from smtplugins.plugins.cdlm.grammar.choices import Choices
-from smtplugins.plugins.cdlm.grammar.confusion_grammar import COST, NATIVE, Confusions, confusion_grammar, of_forests
+from smtplugins.plugins.cdlm.grammar.confusion_grammar import COST, NATIVE, Confusions
 from tests.plugins.cdlm import pairs_oracle as oracle
 from tests.plugins.cdlm.confusions import FIGURE_1, FOUR
 
@@ -46,6 +46,33 @@ OF_GRAMMARS: list[dict[str, Any]] = [
     {"cap": 2, "best": {"p": 1.0}},
     {"cap": 3, "best": {"p": -1.0, "q": 0.5}, "identity": False},
 ]
+
+
+def confusion_grammar(
+    grammars: Iterable[GrammarColumns],
+    cap: int = 0,
+    identity: bool = True,
+    arity: int | None = None,
+    *,
+    weights: Any = "none",
+    memory: int | None = None,
+    **choices: Any,
+) -> GrammarColumns:
+    """The confusion grammar of grammars; ``arity`` is the maximum number of gaps."""
+    with Confusions(Choices(cap=cap, identity=identity, gaps=arity, **choices), memory=memory) as confusions:
+        for grammar in grammars:
+            confusions.add(grammar)
+        return confusions.columns(weights)
+
+
+def of_forests(
+    graphs: Iterable[GraphColumns | Hypergraph], scope: Any = "item", *, weights: Any = "none", **choices: Any
+) -> GrammarColumns:
+    """The confusion grammar of graphs, which may be a stream."""
+    with Confusions(Choices(**choices)) as confusions:
+        for graph in graphs:
+            confusions.add_graph(graph, scope)
+        return confusions.columns(weights)
 
 
 def symbols(

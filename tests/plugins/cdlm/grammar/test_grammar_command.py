@@ -38,7 +38,6 @@ PAIRS = """\
 
 @pytest.fixture
 def grammar(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setenv("SMT_CACHE", "off")
     monkeypatch.chdir(tmp_path)
     path = tmp_path / "grammar"
     path.write_text(GRAMMAR)

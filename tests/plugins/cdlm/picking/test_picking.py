@@ -8,7 +8,6 @@ from pathlib import Path
 
 import pytest
 
-import smtplugins as smt
 from smtplugins.cli.main import main
 from smtplugins.contracts.errors import SmtError, UsageError
 from smtplugins.core.graph.inference import kbest
@@ -19,22 +18,7 @@ from smtplugins.plugins.cdlm.features.model import save_model
 from smtplugins.plugins.cdlm.picking import picking
 from smtplugins.plugins.cdlm.sets.confusing import ConfusionSetting, confusion_sets, read_text
 from smtplugins.plugins.cdlm.study.tables import ngrams_table, picking_table
-from tests.plugins.cdlm.confusions import FIGURE_1, FOUR, write
-
-
-@pytest.fixture(autouse=True)
-def no_cache(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("SMT_CACHE", "off")
-
-
-@pytest.fixture(scope="module")
-def host() -> Host:
-    return smt.load_plugins()
-
-
-@pytest.fixture
-def setting(tmp_path: Path) -> ConfusionSetting:
-    return write(tmp_path)
+from tests.plugins.cdlm.confusions import FIGURE_1, FOUR
 
 
 @pytest.fixture

@@ -9,7 +9,6 @@ from typing import Any
 
 import pytest
 
-import smtplugins as smt
 from smtplugins.cli.main import main
 from smtplugins.contracts.errors import SmtError, UsageError
 from smtplugins.contracts.models import Model
@@ -21,28 +20,12 @@ from smtplugins.plugins.cdlm.sets.confusing import (
     confusion_sets,
     holds,
     keep_sets,
-    read_sets,
     read_text,
     read_weights,
 )
-from tests.plugins.cdlm.confusions import FIGURE_1, FOUR, sentences, write
+from tests.plugins.cdlm.confusions import FIGURE_1, FOUR, read_sets, sentences, write
 
 Run = Callable[..., tuple[int, str, str]]
-
-
-@pytest.fixture(autouse=True)
-def no_cache(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("SMT_CACHE", "off")
-
-
-@pytest.fixture(scope="module")
-def host() -> Host:
-    return smt.load_plugins()
-
-
-@pytest.fixture
-def setting(tmp_path: Path) -> ConfusionSetting:
-    return write(tmp_path)
 
 
 @pytest.fixture

@@ -6,18 +6,11 @@ import json
 import shutil
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from smtplugins.cli.main import main
-
-EXAMPLE = Path(__file__).resolve().parents[4] / "examples/cdlm"
-
-
-@pytest.fixture(autouse=True)
-def no_cache(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("SMT_CACHE", "off")
+from tests.plugins.cut_examples import EXAMPLES, cut, make_lm, result
 
 
 @pytest.fixture(scope="module")
@@ -25,14 +18,11 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The example's language model and system; fewer sentences to learn from, to tune on and to test on."""
     path = tmp_path_factory.mktemp("compare")
     for name in ("run.yaml", "weights"):
-        shutil.copy(EXAMPLE / name, path)
+        shutil.copy(EXAMPLES / "cdlm" / name, path)
     sizes = {"train.xx": 150, "train.en": 150, "train.align": 150, "text.en": 30, "tune.xx": 10, "tune.en": 10}
-    for name, size in {**sizes, "test.xx": 20, "test.en": 20}.items():
-        lines = (EXAMPLE / name).read_text(encoding="utf-8").splitlines(keepends=True)
-        (path / name).write_text("".join(lines[:size]), encoding="utf-8")
+    cut("cdlm", path, {**sizes, "test.xx": 20, "test.en": 20})
     (path / "blank").write_text("\n\n", encoding="utf-8")
-    lm = ["lm", "-o", "2", "-i", str(path / "train.en"), "--discount-fallback", "-O", str(path / "en.arpa"), "-q"]
-    assert main(lm) == 0
+    make_lm(path)
     sides = ["-s", str(path / "train.xx"), "-t", str(path / "train.en"), "-a", str(path / "train.align")]
     rules = ["extract", "--rules", "--limits", "chiang", *sides, "--to", "cdec-grammar", "-o", str(path / "tables")]
     assert main([*rules, "-q"]) == 0
@@ -48,10 +38,6 @@ def call(folder: Path, *more: str) -> list[str]:
 def with_system(folder: Path) -> list[str]:
     tuning = ["--tuner", "mert,restarts=0", "--tune-nbest", "10", "--tune-iterations", "1", "--seeds", "2"]
     return ["-c", str(folder / "run.yaml"), "--source", str(folder / "test.xx"), *tuning]
-
-
-def result(folder: Path) -> Any:
-    return json.loads((folder / "result.json").read_text(encoding="utf-8"))
 
 
 def test_a_call_that_fails_leaves_nothing(

@@ -13,7 +13,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-import smtplugins as smt
 from smtplugins.cli.main import main
 from smtplugins.contracts.errors import SmtError, UsageError
 from smtplugins.contracts.learners import ForestProblem
@@ -30,21 +29,6 @@ from smtplugins.plugins.tuning.minrisk import forest_risk
 from tests.plugins.cdlm.confusions import FIGURE_1, derivations, linear_bleu, sentences, write
 
 BLEU = "bleu,tokenize=none"
-
-
-@pytest.fixture(autouse=True)
-def no_cache(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("SMT_CACHE", "off")
-
-
-@pytest.fixture(scope="module")
-def host() -> Host:
-    return smt.load_plugins()
-
-
-@pytest.fixture
-def setting(tmp_path: Path) -> ConfusionSetting:
-    return write(tmp_path)
 
 
 def with_classes(setting: ConfusionSetting) -> ConfusionSetting:

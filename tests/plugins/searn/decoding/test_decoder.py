@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-import smtplugins as smt
 from smtformats import Candidates, FormatError
 from smtformats.grammar.rules import Rule
 from smtplugins.contracts.data import Sentence
@@ -57,11 +56,6 @@ class TestMonotone(DecoderChecks):
     def only_what_holds(self, request: pytest.FixtureRequest) -> None:
         if "hold_all" in request.node.name or "best_is_the_best" in request.node.name:
             pytest.skip("it does not try every order")
-
-
-@pytest.fixture(scope="module")
-def host() -> Host:
-    return smt.load_plugins()
 
 
 def decoder(system: ItgSystem, policy: Policy, folder: Path, host: Host, **options: Any) -> Amasis:

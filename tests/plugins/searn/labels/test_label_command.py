@@ -18,20 +18,18 @@ from smtplugins.host.estimate.lm import estimate_file, write_model
 from smtplugins.plugins.searn.labels.item_files import ItemFolder
 from smtplugins.plugins.searn.labels.items import items_of
 from smtplugins.plugins.searn.labels.labels import labels_of, order_of
+from tests.plugins.cut_examples import EXAMPLES, cut
 
 from .test_labels import LABELS, LINKS, SOURCE, TARGET
 
-EXAMPLE = Path(__file__).resolve().parents[4] / "examples/localized"
 BITEXT = "-s train.fr -t train.en -a train.align"
 Pair = tuple[list[str], list[str], list[tuple[int, int]]]
 
 
 @pytest.fixture(autouse=True)
 def _there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    for side in ("fr", "en", "align"):
-        lines = (EXAMPLE / f"train.{side}").read_text(encoding="utf-8").splitlines(keepends=True)[:200]
-        (tmp_path / f"train.{side}").write_text("".join(lines), encoding="utf-8")
-    shutil.copy(EXAMPLE / "test.fr", tmp_path)
+    cut("localized", tmp_path, {f"train.{side}": 200 for side in ("fr", "en", "align")})
+    shutil.copy(EXAMPLES / "localized/test.fr", tmp_path)
     monkeypatch.chdir(tmp_path)
 
 

@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import gzip
-import json
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from smtplugins.cli.main import main
 from smtplugins.plugins.searn.study.rows import KINDS, PAIRS, PAPER, rows_of
-
-EXAMPLE = Path(__file__).resolve().parents[4] / "examples/searn"
+from tests.plugins.cut_examples import cut, make_lm, result
 
 
 @pytest.fixture(autouse=True)
@@ -26,12 +23,9 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The example's texts with fewer sentences, and a language model."""
     path = tmp_path_factory.mktemp("compare")
     sizes = {"train.xx": 200, "train.en": 200, "train.align": 200, "tune.xx": 8, "tune.en": 8}
-    for name, size in {**sizes, "test.xx": 15, "test.en": 15}.items():
-        lines = (EXAMPLE / name).read_text(encoding="utf-8").splitlines(keepends=True)
-        (path / name).write_text("".join(lines[:size]), encoding="utf-8")
+    cut("searn", path, {**sizes, "test.xx": 15, "test.en": 15})
     (path / "nothing").write_text("", encoding="utf-8")
-    lm = ["lm", "-o", "2", "-i", str(path / "train.en"), "--discount-fallback", "-O", str(path / "en.arpa"), "-q"]
-    assert main(lm) == 0
+    make_lm(path)
     return path
 
 
@@ -41,10 +35,6 @@ def call(folder: Path, *more: str, links: bool = True) -> list[str]:
     given = [str(folder / one) if "." in one else one for one in texts]
     small = ["--tune-iterations", "1", "--tune-nbest", "10", "--stack-size", "5", "--tuner", "mert,restarts=0", "-q"]
     return ["searn", "compare", *given, "-m", "bleu,tokenize=none", *small, *more]
-
-
-def result(folder: Path) -> Any:
-    return json.loads((folder / "result.json").read_text(encoding="utf-8"))
 
 
 def test_a_call_that_fails_leaves_nothing(

@@ -14,7 +14,7 @@ from smtplugins.core.vocabulary import Vocabulary
 from smtplugins.plugins.umt.features.carries import Carries, ScorerPart
 from smtplugins.plugins.umt.features.language_model import UndirectedLm
 from smtplugins.plugins.umt.growing.search import Searcher, lm_part, python_part
-from tests.plugins.umt.made import language_model, random_forest
+from tests.plugins.umt.made import bound_options, language_model, random_forest
 
 
 @pytest.mark.parametrize("order", [1, 2, 3, 4])
@@ -26,7 +26,7 @@ def test_python_and_native_agree_on_every_action(order: int, tmp_path: Path) -> 
         path = max(tmp_path.glob("*.arpa"), key=lambda one: one.stat().st_mtime_ns)
         feature = UndirectedLm(path, base="10")
         carries = Carries(Vocabulary(plain.words), [ScorerPart(feature.undirected(Sentence("0", ("x",))))])
-        both = Searcher([lm_part(lm_scorer(model, plain.words)), python_part(carries, 1)], "sum", 2.0)
+        both = Searcher([lm_part(lm_scorer(model, plain.words)), python_part(carries, 1)], bound_options("sum", 2.0))
         both.begin(plain.native(), plain.scores, plain.bounds, [1.0, 0.5, 0.25])
         found = both.follow()
         assert len(found) > 0

@@ -20,7 +20,7 @@ from smtplugins.core.vocabulary import Vocabulary
 from smtplugins.plugins.umt.features.carries import Carries, Completed, ScorerPart
 from smtplugins.plugins.umt.growing.search import SLOTS, Searcher, lm_part, python_part
 from tests.plugins.umt.features.test_carries import Depth, completed, known_ngrams
-from tests.plugins.umt.made import dyadic, language_model, loose_forest, random_forest, span_forest
+from tests.plugins.umt.made import bound_options, dyadic, language_model, loose_forest, random_forest, span_forest
 from tests.plugins.umt.ngrams import Ngrams
 from tests.plugins.umt.oracle import Action, Cff, Lm, Oracle, Plain, Totals
 from tests.plugins.umt.test_oracle import parsed
@@ -70,7 +70,7 @@ class Pair:
         width = sum(one.components for one in features)
         self.weights = [rng.choice(EXACT) for _ in range(width)] if fixed is None else list(fixed)
         self.oracle = Oracle(plain, features, self.weights)
-        self.search = Searcher(parts, cff, scale)
+        self.search = Searcher(parts, bound_options(cff, scale))
         assert self.search.components == width
         self.begin()
 
@@ -233,7 +233,7 @@ def test_changes_add_up_to_what_the_tree_is_worth(cff: Any, tmp_path: Path) -> N
     for seed in range(40):
         rng = random.Random(seed)
         plain, model = random_forest(rng), language_model(rng, 3, tmp_path)
-        search = Searcher([lm_part(lm_scorer(model, plain.words))], cff, 2.0, joins=True)
+        search = Searcher([lm_part(lm_scorer(model, plain.words))], bound_options(cff, 2.0, joins=True))
         weights = [0.7] * (search.components - 1)
         search.begin(plain.native(), plain.scores, plain.bounds, [*weights, 0.5], [0.3])
         found = search.draw(temperature=5.0, seed=seed)
@@ -375,7 +375,7 @@ def test_parsed_forests(tmp_path: Path) -> None:
     ngrams = Ngrams(2)
     carries = Carries(words, [ScorerPart(ngrams.undirected(SENTENCE), 2)])
     lm = lm_scorer(model, [words.word(i) for i in range(len(words))])
-    search = Searcher([lm_part(lm, "delta"), python_part(carries, 2)], "slots", 2.0)
+    search = Searcher([lm_part(lm, "delta"), python_part(carries, 2)], bound_options("slots", 2.0))
     for _ in range(20):
         weights = [rng.choice(EXACT) for _ in range(SLOTS + 3)]
         search.begin(forest_of_parse(forest), plain.scores, plain.bounds, weights)
@@ -449,7 +449,7 @@ def test_bounds_with_joins_are_those_of_the_best_branches(mode: Any, tmp_path: P
                 if total > best[0]:
                     best = (total, words)
             inside.append(best)
-        search = Searcher([lm_part(lm_scorer(model, plain.words))], mode, 2.0, joins=True)
+        search = Searcher([lm_part(lm_scorer(model, plain.words))], bound_options(mode, 2.0, joins=True))
         search.begin(plain.native(), plain.scores, plain.bounds, [1.0, 1.0], [weight])
         found = search.follow()
         for step, (edge, place, link, slot) in enumerate(found.actions.tolist()):

@@ -21,8 +21,8 @@ from smtplugins.plugins.umt.study.runs import judge_runs
 from smtplugins.plugins.umt.study.sensitivity import Varied
 from smtplugins.plugins.umt.study.systems import UmtCase
 from smtplugins.plugins.umt.study.tables import DecodedTest, Learnt, Verdict
+from tests.plugins.cut_examples import EXAMPLES, cut
 
-EXAMPLE = Path(__file__).resolve().parents[4] / "examples/umt"
 NAMES = {"umt": "umt + drl", "hiero-1": "hiero K=1 + mert", "hiero-30": "hiero K=30 + mert"}
 METRIC = "bleu,tokenize=none"
 Run = Callable[..., tuple[int, str, str]]
@@ -32,10 +32,8 @@ Run = Callable[..., tuple[int, str, str]]
 def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Run:
     """Commands in a copy of the example with fewer sentences."""
     folder = tmp_path / "example"
-    shutil.copytree(EXAMPLE, folder)
-    for name, count in (("train.de", 12), ("train.en", 12), ("test.de", 8), ("test.en", 8)):
-        lines = (EXAMPLE / name).read_text(encoding="utf-8").splitlines(keepends=True)
-        (folder / name).write_text("".join(lines[:count]), encoding="utf-8")
+    shutil.copytree(EXAMPLES / "umt", folder)
+    cut("umt", folder, {"train.de": 12, "train.en": 12, "test.de": 8, "test.en": 8})
     monkeypatch.chdir(folder)
     monkeypatch.setenv("SMT_CACHE", "off")
 
