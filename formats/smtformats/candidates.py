@@ -31,9 +31,9 @@ class Candidates:
     """
 
     id: str
-    texts: list[str]
-    layouts: list[Layout]
-    values: list[list[float]]
+    texts: list[str] = field(default_factory=list)
+    layouts: list[Layout] = field(default_factory=list)
+    values: list[list[float]] = field(default_factory=list)
     totals: list[float] | None = None
     extras: dict[str, list[str]] = field(default_factory=dict)
     raw: list[str] | None = None

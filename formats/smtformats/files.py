@@ -158,9 +158,16 @@ class Lines:
             raise self.error(f"{size} more bytes", f"{len(data)} at the end of the file", 1)
         return data
 
-    def locate(self, bad: BadField, field: int | None = None) -> FormatError:
-        """The error for a bad field of the current line."""
-        return self.error(bad.expected, bad.found, field)
+    def locate(self, bad: BadField, field: int | None = None, line: int | None = None) -> FormatError:
+        """The error for a bad field of the current line; ``field`` is its number unless the exception has one."""
+        return self.error(bad.expected, bad.found, bad.field or field, line)
+
+    def next(self, expected: str) -> str:
+        """Read the next line; the end of the file is an error."""
+        line = next(iter(self), None)
+        if line is None:
+            raise self.error(expected, "the end of the file", 1)
+        return line
 
     def error(self, expected: str, found: str, field: int | None = None, line: int | None = None) -> FormatError:
         """An error at the current line (or at another line of this file)."""

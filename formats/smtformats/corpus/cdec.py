@@ -19,10 +19,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import TextIO
 
 from smtformats.corpus.segments import Segment
-from smtformats.errors import FormatError, quote
+from smtformats.errors import quote
 from smtformats.files import Lines
 from smtformats.format import Format, Number, first_lines
-from smtformats.tokens import blanks, is_id
+from smtformats.tokens import BadField, blanks, is_id
 from smtformats.writing import own, write_each
 
 NAME = "cdec-corpus"
@@ -35,8 +35,7 @@ def parse(lines: Lines) -> Iterator[Segment]:
     """Parse one sentence at a time; an empty line is a sentence without a number."""
     following = 0
     for line in lines:
-        body = line[:-1] if line[-1:] == "\n" else line
-        body = body[:-1] if body[-1:] == "\r" else body
+        body = line.removesuffix("\n").removesuffix("\r")
         attributes, rest = _split_tag(body, lines)
         key = attributes.get("id", str(following))
         if not is_id(key):
@@ -103,12 +102,10 @@ def _number(records: Iterable[str | Segment]) -> Iterator[Segment]:
 def _compose(segment: Segment) -> str:
     for field, text in enumerate((segment.source, *segment.references), 1):
         if "|||" in text or "\n" in text or text[-1:] == "\r" or _END in text or text[:4].lower() == "<seg":
-            expected = "a text without `|||`, `<seg`, `</seg>` or a line break"
-            raise FormatError(expected, quote(text), line=segment.line, field=field)
+            raise BadField("a text without `|||`, `<seg`, `</seg>` or a line break", quote(text), field)
     for name, value in segment.attributes.items():
         if blanks(name) != [name] or any(char in name + value for char in '">\n') or "=" in name:
-            expected = 'an attribute without `"`, `>` or a line break'
-            raise FormatError(expected, quote(f"{name}={value}"), line=segment.line, field=1)
+            raise BadField('an attribute without `"`, `>` or a line break', quote(f"{name}={value}"), 1)
     tag = "".join(f' {name}="{value}"' for name, value in segment.attributes.items())
     source = f"<seg{tag}>{segment.source}{_END}" if tag else segment.source
     return " ||| ".join((source, *segment.references)) + "\n"

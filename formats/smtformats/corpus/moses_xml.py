@@ -56,8 +56,7 @@ class _Reader:
         return self.lines.error(expected, found, 1)
 
     def segment(self, line: str, id: int) -> MarkedSegment:
-        body = line[:-1] if line[-1:] == "\n" else line
-        body = body[:-1] if body[-1:] == "\r" else body
+        body = line.removesuffix("\n").removesuffix("\r")
         attributes: dict[str, str] = {}
         around = _SEG.fullmatch(body)
         if around is not None:

@@ -29,8 +29,7 @@ def open_sentences(path: str | os.PathLike[str]) -> Iterator[Lines]:
 def parse(lines: Lines) -> Iterator[str]:
     r"""Parse one sentence at a time, without its line end (``\n`` or ``\r\n``)."""
     for line in lines:
-        body = line[:-1] if line[-1:] == "\n" else line
-        yield body[:-1] if body[-1:] == "\r" else body
+        yield line.removesuffix("\n").removesuffix("\r")
 
 
 def write(records: Iterable[str | Segment], out: TextIO, number: Number) -> int:

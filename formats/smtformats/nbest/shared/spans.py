@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from typing import Any, TextIO
 
 from smtformats.candidates import Candidates, Layout
-from smtformats.errors import FormatError, quote
+from smtformats.errors import quote
 from smtformats.files import Lines
 from smtformats.format import Number
 from smtformats.tokens import BadField, is_id
@@ -33,14 +33,6 @@ _AFTER = " \t\r\n,"
 _TOKENS = re.compile(r'"(?:[^"\\]|\\.)*"|[\[\]{}]')
 _ARRAY = re.compile(rf'"({"|".join(LISTS)})"[ \t]*:[ \t]*\[[ \t]*(.?)')
 _SCORES = re.compile(r'"scores"[ \t]*:[ \t]*\[')
-
-
-class BadMember(BadField):
-    """A malformed line, with the number of the bad member in its object."""
-
-    def __init__(self, expected: str, found: str, field: int) -> None:
-        super().__init__(expected, found)
-        self.field = field
 
 
 @dataclass(frozen=True)
@@ -161,7 +153,7 @@ def members(text: str, arrays: Container[str] = ()) -> dict[str, Member]:
         if _skip(text, at + 1) != len(text):
             raise BadField("one JSON object on the line", f"{quote(text[at + 1 :].strip())} after it")
     except BadField as bad:
-        raise BadMember(bad.expected, bad.found, count) from None
+        raise BadField(bad.expected, bad.found, count) from None
     return fields
 
 
@@ -253,17 +245,8 @@ def lists_of(
         try:
             fields = members(line, arrays)
             key = next((name for name in IDS if name in fields and fields[name].value is not None), None)
-            nbest = Candidates(
-                id=str(sentence) if key is None else _id(line, fields[key], first if key == SENTENCE_ID else 0),
-                texts=[],
-                layouts=[],
-                values=[],
-                raw=[],
-                origin=origin,
-                file=lines.name,
-                line=lines.number,
-                first=count,
-            )
+            number = str(sentence) if key is None else _id(line, fields[key], first if key == SENTENCE_ID else 0)
+            nbest = Candidates(number, raw=[], origin=origin, file=lines.name, line=lines.number, first=count)
             source = next((name for name in SOURCES if name in fields and isinstance(fields[name].value, str)), None)
             nbest.source = None if source is None else clean(fields[source].value)
             used = fill(nbest, fields)
@@ -272,8 +255,6 @@ def lists_of(
             before = known.setdefault(_normal(nbest.id), lines.number) if nbest.texts else lines.number
             if before != lines.number:
                 raise BadField("each id once", f"{quote(nbest.id)} again (first at {lines.name}:{before})")
-        except BadMember as bad:
-            raise lines.locate(bad, bad.field) from None
         except BadField as bad:
             raise lines.locate(bad, 1) from None
         sentence += 1
@@ -305,13 +286,13 @@ def _id(line: str, member: Member, first: int) -> str:
     if isinstance(member.value, str):
         return clean(member.value)
     if type(member.value) not in (int, float):
-        raise BadMember("a string or a number as id", shown(member.value), member.field)
+        raise BadField("a string or a number as id", shown(member.value), member.field)
     text = line[member.start : member.end]
     if not first or type(member.value) is not int:
         return text
     if member.value < first:
         expected = f"a {SENTENCE_ID} of at least {first} (use the option first=0 if they count from 0)"
-        raise BadMember(expected, text, member.field)
+        raise BadField(expected, text, member.field)
     return str(member.value - first)
 
 
@@ -393,17 +374,14 @@ def write_json(
     """Write lists: lines read by this format are copied with their changes, all others are composed anew."""
 
     def spell(nbest: Candidates) -> str:
-        try:
-            if nbest.origin.partition(" ")[0] != origin or nbest.raw is None:
-                return compose(nbest, number) + "\n"
-            taken = Taken.of(nbest)
-            if nbest.rescored or nbest.original is not None:
-                change(nbest, taken, number)
-            return f"{taken}{nbest.after}"
-        except BadField as bad:
-            raise FormatError(bad.expected, bad.found, file=nbest.file, line=nbest.line, field=1) from None
+        if nbest.origin.partition(" ")[0] != origin or nbest.raw is None:
+            return compose(nbest, number) + "\n"
+        taken = Taken.of(nbest)
+        if nbest.rescored or nbest.original is not None:
+            change(nbest, taken, number)
+        return f"{taken}{nbest.after}"
 
-    return write_each(lists, out, spell)
+    return write_each(lists, out, spell, 1)
 
 
 def compose_id(nbest: Candidates, first: int = 0) -> str:
