@@ -21,7 +21,8 @@ from smtformats.corpus.segments import Ids, Segment, Side
 from smtformats.files import Lines
 from smtformats.format import Format, first_lines
 from smtformats.json_shapes import foreign_shape
-from smtformats.nbest.shared.spans import LISTS, SENTENCE_ID, Member, clean, members, plain, shown
+from smtformats.nbest.shared.json_lists import LISTS, SENTENCE_ID
+from smtformats.nbest.shared.spans import Member, clean, members, plain, shown
 from smtformats.tokens import BadField
 
 NAME = "jsonl-corpus"

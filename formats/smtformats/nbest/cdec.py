@@ -12,10 +12,10 @@ from collections.abc import Iterator, Sequence
 from typing import BinaryIO
 
 from smtformats.candidates import Candidates, Layout
-from smtformats.columns import ListColumns
 from smtformats.errors import quote
 from smtformats.files import MAX_LINE_BYTES, Lines
 from smtformats.format import Format, Number
+from smtformats.list_columns import ListColumns
 from smtformats.nbest.shared.fields import (
     BAR,
     OTHERS,

@@ -21,25 +21,20 @@ from typing import Any, TextIO
 from smtformats.candidates import Candidates, Layout
 from smtformats.files import Lines
 from smtformats.format import Format, Number
+from smtformats.nbest.shared.json_lists import LISTS, Taken, compose_id, lists_of, shape, write_json
 from smtformats.nbest.shared.spans import (
-    LISTS,
     Array,
     Member,
-    Taken,
     append_items,
     clean,
-    compose_id,
     finite,
-    lists_of,
     members,
     plain,
     replace_members,
-    shape,
     shown,
     spell_features,
     spell_number,
     string,
-    write_json,
 )
 from smtformats.tokens import BadField, Layouts
 

@@ -15,10 +15,10 @@ from operator import itemgetter
 from typing import Any, BinaryIO
 
 from smtformats.candidates import Candidates, Layout
-from smtformats.columns import ListColumns
 from smtformats.errors import quote
 from smtformats.files import MAX_LINE_BYTES, Lines
 from smtformats.format import Format, Number
+from smtformats.list_columns import ListColumns
 from smtformats.nbest.shared.fields import (
     BAR,
     OTHERS,

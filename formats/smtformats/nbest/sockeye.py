@@ -26,23 +26,18 @@ from typing import Any, Literal, TextIO
 from smtformats.candidates import Candidates
 from smtformats.files import Lines
 from smtformats.format import Format, Number
+from smtformats.nbest.shared.json_lists import LISTS, Taken, compose_id, lists_of, shape, write_json
 from smtformats.nbest.shared.spans import (
-    LISTS,
     Array,
     Member,
-    Taken,
     append_items,
     array,
     clean,
-    compose_id,
     finite,
-    lists_of,
-    shape,
     shown,
     spell_features,
     spell_number,
     string,
-    write_json,
 )
 from smtformats.tokens import BadField, Layouts, vector
 

@@ -8,9 +8,9 @@ from dataclasses import replace
 from typing import BinaryIO
 
 from smtformats.candidates import Candidates
-from smtformats.columns import ListColumns
 from smtformats.errors import FormatError
 from smtformats.files import Lines
+from smtformats.list_columns import ListColumns
 from smtformats.nbest.shared.fields import Grouper
 from smtformats.pieces import pieces, stream_of
 
