@@ -18,7 +18,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TextIO
 
-from smtformats.corpus.segments import Segment
+from smtformats.corpus.segments import Segment, attributes_of
 from smtformats.errors import quote
 from smtformats.files import Lines
 from smtformats.format import Format, Number, first_lines
@@ -53,17 +53,10 @@ def _split_tag(body: str, lines: Lines) -> tuple[dict[str, str], str]:
     tag = _TAG.match(body)
     if tag is None:
         raise lines.error('`<seg name="value" ...>`', quote(body), 1)
-    attributes: dict[str, str] = {}
-    at = 0
-    inside = tag[1].rstrip(" \t")
-    while at < len(inside):
-        match = _ATTRIBUTE.match(inside, at)
-        if match is None:
-            raise lines.error('an attribute `name="value"`', quote(inside[at:].strip()), 1)
-        if match[1] in attributes:
-            raise lines.error("each attribute once", f"{quote(match[1])} again", 1)
-        attributes[match[1]] = match[3] if match[2] is None else match[2]
-        at = match.end()
+    try:
+        attributes = attributes_of(tag[1].rstrip(" \t"), _ATTRIBUTE, 'an attribute `name="value"`')
+    except BadField as bad:
+        raise lines.locate(bad) from None
     text, _, behind = body[tag.end() :].partition(_END)
     if behind.strip(" \t") and not re.match(r"[ \t]+\|\|\|", behind):
         raise lines.error("nothing or ` ||| ` and a reference after `</seg>`", quote(behind), 1)

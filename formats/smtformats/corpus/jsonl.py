@@ -15,13 +15,12 @@ references or kind of text differs from the first line.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any
 
 from smtformats.corpus.segments import Ids, Segment, Side
 from smtformats.files import Lines
 from smtformats.format import Format, first_lines
 from smtformats.json_shapes import foreign_shape
-from smtformats.nbest.shared.json_lists import LISTS, SENTENCE_ID
+from smtformats.nbest.shared.json_lists import LISTS, SENTENCE_ID, id_of
 from smtformats.nbest.shared.spans import Member, clean, members, plain, shown
 from smtformats.tokens import BadField
 
@@ -77,14 +76,7 @@ def _id(line: str, fields: Mapping[str, Member]) -> str | None:
     if "id" not in fields and SENTENCE_ID in fields:
         expected = "an id (the sentence_id of sockeye's lists counts from 1, but their ids from 0)"
         raise BadField(expected, SENTENCE_ID, fields[SENTENCE_ID].field)
-    value: Any = fields["id"].value if "id" in fields else None
-    if value is None:
-        return None
-    if isinstance(value, str):
-        return clean(value)
-    if type(value) not in (int, float):
-        raise BadField("a string or a number as id", shown(value), fields["id"].field)
-    return line[fields["id"].start : fields["id"].end]
+    return id_of(line, fields["id"]) if "id" in fields and fields["id"].value is not None else None
 
 
 def matches(head: bytes) -> bool:

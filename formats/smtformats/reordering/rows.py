@@ -33,10 +33,6 @@ class Reordering:
     file: str = ""
     line: int = 1
 
-    def with_values(self, values: tuple[float, ...]) -> Reordering:
-        """Return the row with other scores."""
-        return Reordering(self.source, self.target, values, file=self.file, line=self.line)
-
 
 def key_of(source: str, target: str | None) -> str:
     """Return the key of a row: its phrases, ``source ||| target``, with single blanks between words."""

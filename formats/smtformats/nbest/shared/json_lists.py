@@ -52,7 +52,7 @@ def lists_of(
         try:
             fields = members(line, arrays)
             key = next((name for name in IDS if name in fields and fields[name].value is not None), None)
-            number = str(sentence) if key is None else _id(line, fields[key], first if key == SENTENCE_ID else 0)
+            number = str(sentence) if key is None else id_of(line, fields[key], first if key == SENTENCE_ID else 0)
             nbest = Candidates(number, raw=[], origin=origin, file=lines.name, line=lines.number, first=count)
             source = next((name for name in SOURCES if name in fields and isinstance(fields[name].value, str)), None)
             nbest.source = None if source is None else clean(fields[source].value)
@@ -89,7 +89,8 @@ def _extras(fields: Mapping[str, Member], own: Container[str | None], count: int
     }
 
 
-def _id(line: str, member: Member, first: int) -> str:
+def id_of(line: str, member: Member, first: int = 0) -> str:
+    """The id in a member, as spelled; a whole number is counted from ``first``."""
     if isinstance(member.value, str):
         return clean(member.value)
     if type(member.value) not in (int, float):
