@@ -7,12 +7,13 @@ ends in its ``FORMAT``.
 from __future__ import annotations
 
 from smtformats.candidates import Candidates
-from smtformats.columns import Columns, GrammarColumns, ListColumns, StringTable
+from smtformats.columns import Columns, GrammarColumns, StringTable
 from smtformats.errors import FormatError
 from smtformats.files import open_bytes, open_lines, open_write
 from smtformats.format import Format, all_formats, detect
 from smtformats.grammar.rules import NonTerminal, Rule
 from smtformats.hypergraph.graph import GraphColumns
+from smtformats.list_columns import ListColumns
 
 __all__ = [
     "Candidates",

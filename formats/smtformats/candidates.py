@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, TypeVar
 
 from smtformats.columns import Columns
+from smtformats.display import NAMES, ROWS, html_table
 from smtformats.errors import FormatError, quote
 from smtformats.structure import Point, Segment, points_of, segments_of, tree_of
 
@@ -31,9 +32,9 @@ class Candidates:
     """
 
     id: str
-    texts: list[str]
-    layouts: list[Layout]
-    values: list[list[float]]
+    texts: list[str] = field(default_factory=list)
+    layouts: list[Layout] = field(default_factory=list)
+    values: list[list[float]] = field(default_factory=list)
     totals: list[float] | None = None
     extras: dict[str, list[str]] = field(default_factory=dict)
     raw: list[str] | None = None
@@ -61,9 +62,15 @@ class Candidates:
         return self.texts[i], dict(zip(self.layouts[i], self.values[i], strict=True)), total
 
     def _repr_html_(self) -> str:
-        from smtformats.display import show_candidates
-
-        return show_candidates(self)
+        names = self.names()
+        rows = []
+        for i in range(min(len(self), ROWS)):
+            text, features, total = self[i]
+            rows.append([i, text, total, *map(features.get, names[:NAMES])])
+        more = len(self) > ROWS or len(names) > NAMES
+        parts = [f"list {self.id}", self.source or "", f"{len(self)} hypotheses, {len(names)} features" * more]
+        caption = ": ".join(part for part in parts if part)
+        return html_table(["", "text", "total", *names[:NAMES]], rows, caption=caption)
 
     def names(self) -> tuple[str, ...]:
         """All feature names, in order of first occurrence."""

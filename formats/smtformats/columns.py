@@ -1,25 +1,22 @@
-"""N-best lists and grammars as columns: numpy arrays and local string tables.
+"""Columns: numpy arrays and local string tables.
 
-``Columns`` are sparse rows of named numbers, one row per hypothesis (or rule); ``ListColumns`` hold a file of n-best
-lists, ``GrammarColumns`` a grammar. Lists use float64, unlike the float32 of rules and edges, because their numbers
-have to print again to the last digit.
+``Columns`` are sparse rows of named numbers, one row per hypothesis (or rule); ``GrammarColumns`` hold a grammar. Lists
+use float64, unlike the float32 of rules and edges, because their numbers have to print again to the last digit.
 """
 
 from __future__ import annotations
 
 import itertools
-from array import array
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any, overload
 
-from smtformats.display import DisplayedColumns, DisplayedLists
+from smtformats.display import NAMES, ROWS, html_table
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import ArrayLike, NDArray
 
-    from smtformats.candidates import Candidates
     from smtformats.grammar.rules import Rule
 
     Ints = NDArray[np.integer]
@@ -27,7 +24,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, repr=False)
-class Columns(DisplayedColumns):
+class Columns:
     """Sparse rows of named values: row i holds ``values[offsets[i]:offsets[i+1]]``, named by ``names[ids[...]]``."""
 
     names: tuple[str, ...]
@@ -37,6 +34,15 @@ class Columns(DisplayedColumns):
 
     def __len__(self) -> int:
         return len(self.offsets) - 1
+
+    def __repr__(self) -> str:
+        more = f" and {len(self.names) - 5} more" if len(self.names) > 5 else ""
+        return f"<Columns: {len(self)} rows of {', '.join(self.names[:5]) or 'no names'}{more}>"
+
+    def _repr_html_(self) -> str:
+        rows = [[i, *map(self[i].get, self.names[:NAMES])] for i in range(min(len(self), ROWS))]
+        more = len(self) > ROWS or len(self.names) > NAMES
+        return html_table(["", *self.names[:NAMES]], rows, caption=repr(self)[1:-1] if more else "")
 
     def __getitem__(self, index: int) -> dict[str, float]:
         return self.row(range(len(self))[index])
@@ -187,171 +193,11 @@ class StringTable(Sequence[str]):
 
 def string_table(strings: Iterable[str]) -> StringTable:
     """Build a table of strings in the given order; duplicates are kept."""
-    table = _Strings()
-    table.extend(strings)
-    return table.table()
+    import numpy as np
 
-
-class _Strings:
-    """A string table that grows."""
-
-    def __init__(self, empty: int = 0) -> None:
-        self._blob = bytearray()
-        self._offsets = array("q", bytes(8 * (empty + 1)))
-
-    def __len__(self) -> int:
-        return len(self._offsets) - 1
-
-    def extend(self, texts: Iterable[str]) -> None:
-        for text in texts:
-            self._blob += text.encode()
-            self._offsets.append(len(self._blob))
-
-    def table(self) -> StringTable:
-        import numpy as np
-
-        return StringTable(bytes(self._blob), np.array(self._offsets, dtype=np.int64))
-
-
-class _Rows:
-    """Rows of named values that grow."""
-
-    def __init__(self) -> None:
-        self._names: dict[str, int] = {}
-        self._ids = array("i")
-        self._values = array("d")
-        self._offsets = array("q", [0])
-
-    def extend(self, layouts: Iterable[tuple[str, ...]], values: Iterable[Sequence[float]]) -> None:
-        last: tuple[str, ...] | None = None
-        numbers = array("i")
-        for layout, row in zip(layouts, values, strict=True):
-            if layout is not last:
-                last, numbers = layout, array("i", [self._names.setdefault(name, len(self._names)) for name in layout])
-            self._ids += numbers
-            self._values.extend(row)
-            self._offsets.append(len(self._values))
-
-    def columns(self) -> Columns:
-        import numpy as np
-
-        ids = np.array(self._ids, dtype=np.int32)
-        return Columns(tuple(self._names), np.array(self._offsets, dtype=np.int64), ids, np.array(self._values))
-
-
-@dataclass(frozen=True, repr=False)
-class ListColumns(DisplayedLists):
-    """A file of n-best lists; indexing gives list k, hypotheses ``offsets[k]:offsets[k+1]``, as :class:`Candidates`.
-
-    ``texts``, ``features`` and ``totals`` (``None`` unless every list has them) are indexed by hypothesis, and so are
-    the extra fields in ``extras``, which are empty where a hypothesis has none. ``sources``, ``annotations`` and
-    ``lines``, the line of ``file`` where each list begins, are indexed by list. Raw lines are not kept: lists written
-    from columns are composed anew.
-    """
-
-    ids: tuple[str, ...]
-    offsets: Ints
-    texts: StringTable
-    features: Columns
-    totals: Floats | None
-    extras: Mapping[str, StringTable]
-    sources: tuple[str | None, ...]
-    annotations: tuple[Mapping[str, str], ...]
-    lines: Ints
-    file: str = ""
-
-    def __len__(self) -> int:
-        return len(self.ids)
-
-    def __getitem__(self, k: int) -> Candidates:
-        from smtformats.candidates import Candidates
-
-        k = range(len(self))[k]
-        first, last = int(self.offsets[k]), int(self.offsets[k + 1])
-        layouts, values = self.features.rows(first, last)
-        return Candidates(
-            id=self.ids[k],
-            texts=self.texts[first:last],
-            layouts=layouts,
-            values=values,
-            totals=None if self.totals is None else self.totals[first:last].tolist(),
-            extras={name: table[first:last] for name, table in self.extras.items()},
-            file=self.file,
-            line=int(self.lines[k]),
-            first=first,
-            source=self.sources[k],
-            annotations=self.annotations[k],
-        )
-
-    def __iter__(self) -> Iterator[Candidates]:
-        return (self[k] for k in range(len(self)))
-
-    @property
-    def nbytes(self) -> int:
-        """Bytes of memory, without ids, sources and annotations."""
-        features = self.features
-        tables = self.texts.nbytes + sum(table.nbytes for table in self.extras.values())
-        arrays = (self.offsets, self.lines, features.offsets, features.ids, features.values, self.totals)
-        return tables + sum(int(column.nbytes) for column in arrays if column is not None)
-
-    @classmethod
-    def of(cls, parts: Mapping[str, Any], file: str) -> ListColumns:
-        """Build columns from a native scanner's output: arrays by field, string tables as bytes and offsets."""
-        ids, names = (tuple(StringTable(*parts[name])[:]) for name in ("ids", "names"))
-        return cls(
-            ids=ids,
-            offsets=parts["offsets"],
-            texts=StringTable(*parts["texts"]),
-            features=Columns(names, parts["feature_offsets"], parts["features"], parts["values"]),
-            totals=parts["totals"],
-            extras={name: StringTable(*table) for name, table in parts["extras"].items()},
-            sources=(None,) * len(ids),
-            annotations=({},) * len(ids),
-            lines=parts["lines"],
-            file=file,
-        )
-
-    @classmethod
-    def from_lists(cls, lists: Iterable[Candidates]) -> ListColumns:
-        """Build columns from a stream of lists."""
-        import numpy as np
-
-        ids, sources, annotations, files = [], [], [], set()
-        texts = _Strings()
-        extras: dict[str, _Strings] = {}
-        rows = _Rows()
-        totals: array[float] | None = array("d")
-        sizes, lines = array("q", [0]), array("q")
-        for nbest in lists:
-            ids.append(nbest.id)
-            sources.append(nbest.source)
-            annotations.append(nbest.annotations)
-            files.add(nbest.file)
-            lines.append(nbest.line)
-            for name in nbest.extras:
-                if name not in extras:
-                    extras[name] = _Strings(len(texts))
-            for name, column in extras.items():
-                column.extend(nbest.extras.get(name) or [""] * len(nbest))
-            texts.extend(nbest.texts)
-            rows.extend(nbest.layouts, nbest.values)
-            if nbest.totals is None:
-                totals = None
-            elif totals is not None:
-                totals.extend(nbest.totals)
-            sizes.append(len(texts))
-        return cls(
-            ids=tuple(ids),
-            offsets=np.array(sizes, dtype=np.int64),
-            texts=texts.table(),
-            features=rows.columns(),
-            totals=None if totals is None or not ids else np.array(totals),
-            extras={name: column.table() for name, column in extras.items()},
-            sources=tuple(sources),
-            annotations=tuple(annotations),
-            lines=np.array(lines, dtype=np.int64),
-            file=files.pop() if len(files) == 1 else "",
-        )
+    encoded = [text.encode() for text in strings]
+    offsets = np.concatenate([np.zeros(1, np.int64), np.cumsum(list(map(len, encoded)), dtype=np.int64)])
+    return StringTable(b"".join(encoded), offsets)
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ import stat
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO, TextIO
+from typing import TYPE_CHECKING, Any, BinaryIO, TextIO, TypeVar
 
 from smtformats.errors import FormatError
 
@@ -24,6 +24,7 @@ MAX_UNPACKED_BYTES = 1 << 36
 _BUFFER = 1 << 18
 _MAGIC = {b"\x1f\x8b": "gz", b"BZh": "bz2", b"\xfd7zXZ\x00": "xz", b"\x28\xb5\x2f\xfd": "zst"}
 _DESCRIPTOR = re.compile(r"/dev/(?:(stdout|stderr)|fd/(\d+))|/proc/self/fd/(\d+)", re.ASCII)
+_Stream = TypeVar("_Stream", bound=io.IOBase)
 _SUFFIXES = {".gz": "gz", ".bz2": "bz2", ".xz": "xz", ".zst": "zst"}
 
 
@@ -158,9 +159,16 @@ class Lines:
             raise self.error(f"{size} more bytes", f"{len(data)} at the end of the file", 1)
         return data
 
-    def locate(self, bad: BadField, field: int | None = None) -> FormatError:
-        """The error for a bad field of the current line."""
-        return self.error(bad.expected, bad.found, field)
+    def locate(self, bad: BadField, field: int | None = None, line: int | None = None) -> FormatError:
+        """The error for a bad field of the current line; ``field`` is its number unless the exception has one."""
+        return self.error(bad.expected, bad.found, bad.field or field, line)
+
+    def next(self, expected: str) -> str:
+        """Read the next line; the end of the file is an error."""
+        line = next(iter(self), None)
+        if line is None:
+            raise self.error(expected, "the end of the file", 1)
+        return line
 
     def error(self, expected: str, found: str, field: int | None = None, line: int | None = None) -> FormatError:
         """An error at the current line (or at another line of this file)."""
@@ -188,16 +196,8 @@ def open_write(path: str | os.PathLike[str]) -> Iterator[io.TextIOWrapper]:
     an existing file stays unchanged and no new one appears.
     """
     if os.fspath(path) == "-":
-        with _standard_output() as stream:
-            out = io.TextIOWrapper(stream, encoding="utf-8", newline="")
-            try:
-                yield out
-            except BaseException:
-                # Close now: otherwise a broken pipe raises again when the buffer is garbage-collected.
-                with contextlib.suppress(BrokenPipeError):
-                    out.close()
-                raise
-            out.close()
+        with _standard_output() as stream, _closed(io.TextIOWrapper(stream, encoding="utf-8", newline="")) as out:
+            yield out
         return
     with open_binary_write(path) as binary:
         text = io.TextIOWrapper(binary, encoding="utf-8", newline="")
@@ -258,8 +258,8 @@ def standard_output() -> TextIO:
 
 
 @contextlib.contextmanager
-def _standard_output() -> Iterator[io.BufferedWriter[Any]]:
-    stream = io.BufferedWriter(io.FileIO(standard_output().fileno(), "w", closefd=False), _BUFFER)
+def _closed(stream: _Stream) -> Iterator[_Stream]:
+    """Close a stream now, after an error too: a broken pipe would raise again when its buffer is garbage-collected."""
     try:
         yield stream
     except BaseException:
@@ -267,6 +267,10 @@ def _standard_output() -> Iterator[io.BufferedWriter[Any]]:
             stream.close()
         raise
     stream.close()
+
+
+def _standard_output() -> contextlib.AbstractContextManager[io.BufferedWriter[Any]]:
+    return _closed(io.BufferedWriter(io.FileIO(standard_output().fileno(), "w", closefd=False), _BUFFER))
 
 
 @contextlib.contextmanager

@@ -30,9 +30,9 @@ class Format:
     records from an opened file; ``write(records, out, number)`` returns their count. ``update(values, lines, out,
     number)`` rewrites the lines that hold the values, copies all others and returns the names it could not place.
     ``load(stream, name)`` returns the columns of a whole file, read natively; the stream is at the beginning of the
-    file and may be compressed. Keyword-only parameters of ``parse``, ``load`` and ``write`` are options, spelled
-    ``NAME,key=value``. ``carries`` names the extra fields of records that ``write`` keeps. ``example`` is a small file
-    of the format, shown on its page.
+    file and may be compressed. Keyword-only parameters of ``parse`` and ``write`` are options, spelled
+    ``NAME,key=value``; ``load`` takes those of ``parse``. ``carries`` names the extra fields of records that ``write``
+    keeps. ``example`` is a small file of the format, shown on its page.
 
     If several formats match, the lowest ``fallback`` wins.
 

@@ -15,7 +15,7 @@ from typing import Any
 
 from smtformats.errors import FormatError
 from smtformats.files import HEAD_BYTES
-from smtformats.nbest.shared.spans import LISTS
+from smtformats.nbest.shared.json_lists import LISTS
 
 BOM = "\ufeff"
 _TEXT = '{"id": 0, "text": "a house"}'

@@ -17,12 +17,13 @@ _ID_DIGITS = 18
 
 
 class BadField(Exception):
-    """A malformed field; the caller adds the file, line and field number."""
+    """A malformed field; the caller adds the file and line, and the number of the field unless ``field`` tells it."""
 
-    def __init__(self, expected: str, found: str) -> None:
+    def __init__(self, expected: str, found: str, field: int | None = None) -> None:
         super().__init__(expected, found)
         self.expected = expected
         self.found = found
+        self.field = field
 
 
 def blanks(text: str) -> list[str]:

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import Protocol, TextIO, TypeVar
+from typing import Any, Protocol, TextIO, TypeVar
+
+from smtformats.errors import FormatError
+from smtformats.tokens import BadField
 
 Record = TypeVar("Record")
 
@@ -23,15 +26,32 @@ def own(record: RawRecord, origin: str) -> str | None:
     return record.raw if record.origin == origin else None
 
 
-def write_each(records: Iterable[Record], out: TextIO, spell: Callable[[Record], str]) -> int:
-    """Write the text of each record, adding missing line ends between records; returns their count."""
+def refusal(bad: BadField, record: Any, field: int | None = None) -> FormatError:
+    """The error for a record that cannot be written, at the place where it was read."""
+    file, line = getattr(record, "file", ""), getattr(record, "line", 1)
+    return FormatError(bad.expected, bad.found, file=file, line=line, field=bad.field or field)
+
+
+def write_each(
+    records: Iterable[Record], out: TextIO, spell: Callable[[Record], str | None], field: int | None = None
+) -> int:
+    """Write the text of each record, adding missing line ends between records; returns their count.
+
+    ``spell`` returns ``None`` for a record without text. It raises ``BadField`` for one that the format cannot hold;
+    ``field`` is the number of the bad field unless the exception has one.
+    """
     count = 0
     open_end = False
     for record in records:
-        text = spell(record)
+        try:
+            text = spell(record)
+        except BadField as bad:
+            raise refusal(bad, record, field) from None
+        count += 1
+        if text is None:
+            continue
         if open_end:
             out.write("\n")
         out.write(text)
         open_end = text[-1:] != "\n"
-        count += 1
     return count

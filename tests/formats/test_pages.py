@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import io
 
 import pytest
 
@@ -26,7 +27,14 @@ def test_pages_tell_of_every_option(record: Format) -> None:
 def test_columns_are_loaded_with_the_options_of_records() -> None:
     for record in all_formats():
         if record.load is not None:
-            parameters = inspect.signature(record.load).parameters
-            taken = {name for name, parameter in parameters.items() if parameter.kind is inspect.Parameter.KEYWORD_ONLY}
-            parsed = set(format_options(record))
-            assert taken - {"max_bytes"} <= parsed, record.name
+            assert record.parse is not None
+            parameters = inspect.signature(record.parse).parameters.values()
+            options = {option.name: option.default for option in parameters if option.kind is option.KEYWORD_ONLY}
+            signature = inspect.signature(record.load)
+            signature.bind(*["x"] * (1 if record.folder else 2), **options)
+            taken = {option.name for option in signature.parameters.values() if option.kind is option.KEYWORD_ONLY}
+            assert taken - {"max_bytes"} <= set(options), record.name
+            if record.example:
+                assert len(record.load(io.BytesIO(record.example.encode()), "x", **options))
+                with pytest.raises(TypeError):
+                    record.load(io.BytesIO(record.example.encode()), "x", **options, unknown=1)

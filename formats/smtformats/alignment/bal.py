@@ -27,19 +27,12 @@ Method = Literal["union", "intersect", "srctotgt", "tgttosrc"]
 
 def parse(lines: Lines, *, method: Method = "union") -> Iterator[Alignment]:
     """Parse one sentence pair at a time."""
-    stream = iter(lines)
-    for count in stream:
+    for count in lines:
         if not is_id(count.strip(" \t\r\n")):
             raise lines.error("how often the pair occurs", quote(count.strip(" \t\r\n")), 1)
         first = lines.number
-        target_line = next(stream, None)
-        if target_line is None:
-            raise lines.error("the target sentence on the next line", "the end of the file", 1)
-        target, to_source = _side(target_line, lines)
-        source_line = next(stream, None)
-        if source_line is None:
-            raise lines.error("the source sentence on the next line", "the end of the file", 1)
-        source, to_target = _side(source_line, lines)
+        target, to_source = _side(lines.next("the target sentence on the next line"), lines)
+        source, to_target = _side(lines.next("the source sentence on the next line"), lines)
         _check(to_source, len(source), lines, first + 1)
         _check(to_target, len(target), lines, first + 2)
         forward = {(i, j - 1) for i, j in enumerate(to_target) if j}

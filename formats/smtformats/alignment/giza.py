@@ -30,20 +30,13 @@ _HEADER = re.compile(
 
 def parse(lines: Lines, *, inverted: bool = False) -> Iterator[Alignment]:
     """Parse one sentence pair at a time."""
-    stream = iter(lines)
-    for header in stream:
+    for header in lines:
         source_length, target_length, score = _header(header, lines)
         first = lines.number
-        target_line = next(stream, None)
-        if target_line is None:
-            raise lines.error("the target sentence on the next line", "the end of the file", 1)
-        target = tuple(blanks(target_line))
+        target = tuple(blanks(lines.next("the target sentence on the next line")))
         if len(target) != target_length:
             raise lines.error(f"{target_length} words, the target length", f"{len(target)}", len(target) + 1)
-        source_line = next(stream, None)
-        if source_line is None:
-            raise lines.error("the source sentence on the next line", "the end of the file", 1)
-        source, points = _links(source_line, target_length, lines)
+        source, points = _links(lines.next("the source sentence on the next line"), target_length, lines)
         if len(source) != source_length:
             raise lines.error(f"{source_length} words, the source length", f"{len(source)}", 1)
         alignment = Alignment(points, source, target, score, line=first)

@@ -29,10 +29,6 @@ class Alignment:
         parts = {"words": self.source or self.target, "score": self.score is not None}
         return frozenset(name for name, present in parts.items() if present)
 
-    def with_points(self, points: tuple[Point, ...]) -> Alignment:
-        """Replace the points."""
-        return replace(self, points=points, score=None, raw=None, origin="")
-
     def swapped(self) -> Alignment:
         """Swap source and target."""
         points = tuple(sorted((target, source) for source, target in self.points))

@@ -16,14 +16,12 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from smtformats.caching.arrays import ABOUT, PART, Keeper, State
+from smtformats.columns import GrammarColumns
 from smtformats.files import MAX_UNPACKED_BYTES, open_bytes, shown_name
 from smtformats.format import Format
-
-if TYPE_CHECKING:
-    from smtformats.columns import GrammarColumns
 
 OFF = "off"
 SUFFIX = ".columns"

@@ -11,6 +11,7 @@ from typing import TextIO
 from smtformats.errors import FormatError, quote
 from smtformats.files import Lines
 from smtformats.tokens import BadField, numbers
+from smtformats.writing import write_each
 
 MAX_LINES = 1_000_000
 _DIGITS = 9
@@ -100,20 +101,17 @@ def write_settings(
     compose: Callable[[Settings], str],
 ) -> int:
     """Write configurations: unchanged if read, else composed and verified by reading back; returns their count."""
-    count = 0
-    for settings in records:
+
+    def spell(settings: Settings) -> str:
         if settings.origin != origin:
-            raise FormatError(
-                f"settings of {origin}", f"those of {settings.origin or 'no toolkit'}", file=settings.file, line=1
-            )
-        text = settings.raw
-        if text is None:
-            text = compose(settings)
-            (again,) = parse(Lines(io.BytesIO(text.encode("utf-8", "surrogatepass")), settings.file))
-            if [(same.key, same.value) for same in again.entries] != [
-                (same.key, same.value) for same in settings.entries
-            ]:
-                raise FormatError(f"settings that {origin} can represent", quote(text), file=settings.file, line=1)
-        out.write(text)
-        count += 1
-    return count
+            raise BadField(f"settings of {origin}", f"those of {settings.origin or 'no toolkit'}")
+        if settings.raw is not None:
+            return settings.raw
+        text = compose(settings)
+        (again,) = parse(Lines(io.BytesIO(text.encode("utf-8", "surrogatepass")), settings.file))
+        pairs, wanted = ([(entry.key, entry.value) for entry in each.entries] for each in (again, settings))
+        if pairs != wanted:
+            raise BadField(f"settings that {origin} can represent", quote(text))
+        return text
+
+    return write_each(records, out, spell)

@@ -18,11 +18,11 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TextIO
 
-from smtformats.corpus.segments import Segment
-from smtformats.errors import FormatError, quote
+from smtformats.corpus.segments import Segment, attributes_of
+from smtformats.errors import quote
 from smtformats.files import Lines
 from smtformats.format import Format, Number, first_lines
-from smtformats.tokens import blanks, is_id
+from smtformats.tokens import BadField, blanks, is_id
 from smtformats.writing import own, write_each
 
 NAME = "cdec-corpus"
@@ -35,8 +35,7 @@ def parse(lines: Lines) -> Iterator[Segment]:
     """Parse one sentence at a time; an empty line is a sentence without a number."""
     following = 0
     for line in lines:
-        body = line[:-1] if line[-1:] == "\n" else line
-        body = body[:-1] if body[-1:] == "\r" else body
+        body = line.removesuffix("\n").removesuffix("\r")
         attributes, rest = _split_tag(body, lines)
         key = attributes.get("id", str(following))
         if not is_id(key):
@@ -54,17 +53,10 @@ def _split_tag(body: str, lines: Lines) -> tuple[dict[str, str], str]:
     tag = _TAG.match(body)
     if tag is None:
         raise lines.error('`<seg name="value" ...>`', quote(body), 1)
-    attributes: dict[str, str] = {}
-    at = 0
-    inside = tag[1].rstrip(" \t")
-    while at < len(inside):
-        match = _ATTRIBUTE.match(inside, at)
-        if match is None:
-            raise lines.error('an attribute `name="value"`', quote(inside[at:].strip()), 1)
-        if match[1] in attributes:
-            raise lines.error("each attribute once", f"{quote(match[1])} again", 1)
-        attributes[match[1]] = match[3] if match[2] is None else match[2]
-        at = match.end()
+    try:
+        attributes = attributes_of(tag[1].rstrip(" \t"), _ATTRIBUTE, 'an attribute `name="value"`')
+    except BadField as bad:
+        raise lines.locate(bad) from None
     text, _, behind = body[tag.end() :].partition(_END)
     if behind.strip(" \t") and not re.match(r"[ \t]+\|\|\|", behind):
         raise lines.error("nothing or ` ||| ` and a reference after `</seg>`", quote(behind), 1)
@@ -103,12 +95,10 @@ def _number(records: Iterable[str | Segment]) -> Iterator[Segment]:
 def _compose(segment: Segment) -> str:
     for field, text in enumerate((segment.source, *segment.references), 1):
         if "|||" in text or "\n" in text or text[-1:] == "\r" or _END in text or text[:4].lower() == "<seg":
-            expected = "a text without `|||`, `<seg`, `</seg>` or a line break"
-            raise FormatError(expected, quote(text), line=segment.line, field=field)
+            raise BadField("a text without `|||`, `<seg`, `</seg>` or a line break", quote(text), field)
     for name, value in segment.attributes.items():
         if blanks(name) != [name] or any(char in name + value for char in '">\n') or "=" in name:
-            expected = 'an attribute without `"`, `>` or a line break'
-            raise FormatError(expected, quote(f"{name}={value}"), line=segment.line, field=1)
+            raise BadField('an attribute without `"`, `>` or a line break', quote(f"{name}={value}"), 1)
     tag = "".join(f' {name}="{value}"' for name, value in segment.attributes.items())
     source = f"<seg{tag}>{segment.source}{_END}" if tag else segment.source
     return " ||| ".join((source, *segment.references)) + "\n"

@@ -15,13 +15,13 @@ references or kind of text differs from the first line.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any
 
 from smtformats.corpus.segments import Ids, Segment, Side
 from smtformats.files import Lines
 from smtformats.format import Format, first_lines
 from smtformats.json_shapes import foreign_shape
-from smtformats.nbest.shared.spans import LISTS, SENTENCE_ID, BadMember, Member, clean, members, plain, shown
+from smtformats.nbest.shared.json_lists import LISTS, SENTENCE_ID, id_of
+from smtformats.nbest.shared.spans import Member, clean, members, plain, shown
 from smtformats.tokens import BadField
 
 NAME = "jsonl-corpus"
@@ -41,8 +41,6 @@ def parse(lines: Lines) -> Iterator[Segment]:
             fields = members(line)
             texts, side, used = _texts(fields)
             key = _id(line, fields)
-        except BadMember as bad:
-            raise lines.locate(bad, bad.field) from None
         except BadField as bad:
             raise lines.locate(bad, 1) from None
         first = first or (side, len(texts))
@@ -67,7 +65,7 @@ def _texts(fields: Mapping[str, Member]) -> tuple[list[str], Side, set[str]]:
             values = value if name == references and isinstance(value, list) and value else [value]
             for text in values:
                 if not isinstance(text, str):
-                    raise BadMember(f"a string as {name}", shown(text), field)
+                    raise BadField(f"a string as {name}", shown(text), field)
             texts += [clean(text) for text in values]
     if not texts:
         raise BadField(f"a text named {', '.join((*SOURCES, *TEXTS, *REFERENCES[:-1]))} or {REFERENCES[-1]}", "none")
@@ -77,15 +75,8 @@ def _texts(fields: Mapping[str, Member]) -> tuple[list[str], Side, set[str]]:
 def _id(line: str, fields: Mapping[str, Member]) -> str | None:
     if "id" not in fields and SENTENCE_ID in fields:
         expected = "an id (the sentence_id of sockeye's lists counts from 1, but their ids from 0)"
-        raise BadMember(expected, SENTENCE_ID, fields[SENTENCE_ID].field)
-    value: Any = fields["id"].value if "id" in fields else None
-    if value is None:
-        return None
-    if isinstance(value, str):
-        return clean(value)
-    if type(value) not in (int, float):
-        raise BadMember("a string or a number as id", shown(value), fields["id"].field)
-    return line[fields["id"].start : fields["id"].end]
+        raise BadField(expected, SENTENCE_ID, fields[SENTENCE_ID].field)
+    return id_of(line, fields["id"]) if "id" in fields and fields["id"].value is not None else None
 
 
 def matches(head: bytes) -> bool:

@@ -23,7 +23,7 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import TextIO
 
-from smtformats.corpus.segments import Mark, MarkedSegment, Segment, segments
+from smtformats.corpus.segments import Mark, MarkedSegment, Segment, attributes_of, segments
 from smtformats.errors import FormatError, quote
 from smtformats.files import Lines
 from smtformats.format import Format, Number, first_lines
@@ -56,8 +56,7 @@ class _Reader:
         return self.lines.error(expected, found, 1)
 
     def segment(self, line: str, id: int) -> MarkedSegment:
-        body = line[:-1] if line[-1:] == "\n" else line
-        body = body[:-1] if body[-1:] == "\r" else body
+        body = line.removesuffix("\n").removesuffix("\r")
         attributes: dict[str, str] = {}
         around = _SEG.fullmatch(body)
         if around is not None:
@@ -145,18 +144,10 @@ class _Reader:
         return mark
 
     def attributes(self, text: str) -> dict[str, str]:
-        attributes: dict[str, str] = {}
-        at = 0
-        body = text.rstrip(" \t")
-        while at < len(body):
-            match = _ATTRIBUTE.match(body, at)
-            if match is None:
-                raise self.fail('an attribute name="value"', quote(body[at:].strip()))
-            if match[1] in attributes:
-                raise self.fail("each attribute once", f"{quote(match[1])} again")
-            attributes[match[1]] = match[2]
-            at = match.end()
-        return attributes
+        try:
+            return attributes_of(text.rstrip(" \t"), _ATTRIBUTE)
+        except BadField as bad:
+            raise self.lines.locate(bad) from None
 
 
 def parse(lines: Lines, *, brackets: str = BRACKETS, tags: bool = True) -> Iterator[MarkedSegment]:

@@ -17,11 +17,12 @@ from collections.abc import Iterable, Iterator
 from typing import TextIO
 
 from smtformats.corpus.segments import Segment, segments
+from smtformats.corpus.table import cells
 from smtformats.corpus.table import matches as have_ids
-from smtformats.errors import FormatError, quote
+from smtformats.errors import quote
 from smtformats.files import Lines
 from smtformats.format import Format, Number, first_lines
-from smtformats.tokens import blanks
+from smtformats.tokens import BadField, blanks
 from smtformats.writing import own, write_each
 
 NAME = "tsv-corpus"
@@ -32,7 +33,7 @@ def parse(lines: Lines) -> Iterator[Segment]:
     """Parse one sentence at a time."""
     width = 0
     for line in lines:
-        source, *references = _body(line).split("\t")
+        source, *references = cells(line)
         if not width:
             if not references:
                 raise lines.error("a source and a target, with a tab between them", quote(source), 1)
@@ -41,11 +42,6 @@ def parse(lines: Lines) -> Iterator[Segment]:
             field = min(1 + len(references), width) + 1
             raise lines.error(f"{width} columns, as in line 1", str(1 + len(references)), field)
         yield Segment(source, tuple(references), {}, lines.number - 1, line, NAME, lines.number)
-
-
-def _body(line: str) -> str:
-    body = line[:-1] if line[-1:] == "\n" else line
-    return body[:-1] if body[-1:] == "\r" else body
 
 
 def write(records: Iterable[str | Segment], out: TextIO, number: Number) -> int:
@@ -57,16 +53,16 @@ def write(records: Iterable[str | Segment], out: TextIO, number: Number) -> int:
         columns = [segment.source, *(segment.references or ("",))]
         width = width or len(columns)
         if len(columns) != width:
-            raise FormatError(f"{width} columns, as in line 1", str(len(columns)), line=segment.line, field=1)
-        return own(segment, NAME) or _compose(columns, segment.line)
+            raise BadField(f"{width} columns, as in line 1", str(len(columns)), 1)
+        return own(segment, NAME) or _compose(columns)
 
     return write_each(segments(records), out, spell)
 
 
-def _compose(columns: list[str], line: int) -> str:
+def _compose(columns: list[str]) -> str:
     for field, text in enumerate(columns, 1):
         if "\t" in text or "\n" in text or (field == len(columns) and text[-1:] == "\r"):
-            raise FormatError("a text without a tab or a line break", quote(text), line=line, field=field)
+            raise BadField("a text without a tab or a line break", quote(text), field)
     return "\t".join(columns) + "\n"
 
 
@@ -74,7 +70,7 @@ def matches(head: bytes) -> bool:
     """Match lines with the same number of columns, at least two, that hold words: no numbers, no tagged lines."""
     if b"\0" in head or have_ids(head):
         return False
-    rows = [_body(line).split("\t") for line in first_lines(head)]
+    rows = [cells(line) for line in first_lines(head)]
     nonempty = [row for row in rows if blanks(row[0])]
     return (
         2 * len(nonempty) > len(rows)

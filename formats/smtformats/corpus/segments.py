@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
 from smtformats.errors import quote
 from smtformats.files import Lines
-from smtformats.tokens import is_id
+from smtformats.tokens import BadField, is_id
 
 Side = Literal["source", "reference", "text"]
 
@@ -63,6 +64,22 @@ class Ids:
                 "each id once", f"{quote(key)} again (first at {self._lines.name}:{before})", 1, line
             )
         return (int(key), None) if is_id(key) else (self._count - 1, key)
+
+
+def attributes_of(text: str, shape: re.Pattern[str], expected: str = 'an attribute name="value"') -> dict[str, str]:
+    """Parse the attributes of a tag; the first group of ``shape`` is the name, another one the value."""
+    attributes: dict[str, str] = {}
+    at = 0
+    while at < len(text):
+        match = shape.match(text, at)
+        if match is None:
+            raise BadField(expected, quote(text[at:].strip()), 1)
+        name, *values = match.groups()
+        if name in attributes:
+            raise BadField("each attribute once", f"{quote(name)} again", 1)
+        attributes[name] = next(value for value in values if value is not None)
+        at = match.end()
+    return attributes
 
 
 def segments(records: Iterable[str | Segment]) -> Iterator[Segment]:

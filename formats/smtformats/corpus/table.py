@@ -33,31 +33,32 @@ def parse(lines: Lines) -> Iterator[Segment]:
     first = next(stream, None)
     if first is None:
         return
-    names = _header(_cells(first))
+    names = _header(cells(first))
     ids = Ids(lines)
     columns = names or [_ID, "text"]
     used, side = _texts(columns)
     key = columns.index(_ID)
     for line in stream if names else itertools.chain([first], stream):
-        cells = _cells(line)
-        if len(cells) != len(columns):
+        row = cells(line)
+        if len(row) != len(columns):
             expected = f"{len(columns)} columns, {', '.join(columns)}"
-            raise lines.error(expected, str(len(cells)), min(len(cells), len(columns)) + 1)
-        if not cells[key] or (not names and not _is_key(cells[key])):
-            raise lines.error("an id", quote(cells[key]), key + 1)
-        number, own = ids.place(cells[key])
-        texts = [cells[at] for at in used]
-        rest = {columns[at]: cell for at, cell in enumerate(cells) if at not in (*used, key)}
+            raise lines.error(expected, str(len(row)), min(len(row), len(columns)) + 1)
+        if not row[key] or (not names and not _is_key(row[key])):
+            raise lines.error("an id", quote(row[key]), key + 1)
+        number, own = ids.place(row[key])
+        texts = [row[at] for at in used]
+        rest = {columns[at]: cell for at, cell in enumerate(row) if at not in (*used, key)}
         yield Segment(texts[0], tuple(texts[1:]), rest, number, line, NAME, lines.number, own, side)
 
 
-def _cells(line: str) -> list[str]:
+def cells(line: str) -> list[str]:
+    """The columns of a line."""
     return line.removesuffix("\n").removesuffix("\r").split("\t")
 
 
-def _header(cells: Sequence[str]) -> list[str]:
+def _header(row: Sequence[str]) -> list[str]:
     """The column names in the first line, an empty list if it has none."""
-    names = [cell.strip().lower() for cell in cells]
+    names = [cell.strip().lower() for cell in row]
     known = any(name in (*SOURCES, *REFERENCES, *TEXTS) for name in names)
     return names if names.count(_ID) == 1 and known and len(set(names)) == len(names) else []
 
@@ -80,7 +81,7 @@ def matches(head: bytes) -> bool:
     """Match a line of column names, or two columns: unique ids and words."""
     if b"\t" not in head or b"\0" in head:
         return False
-    rows = [_cells(line) for line in first_lines(head)]
+    rows = [cells(line) for line in first_lines(head)]
     if not rows or any(len(row) != len(rows[0]) for row in rows):
         return False
     if _header(rows[0]):

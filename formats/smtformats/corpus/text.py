@@ -10,6 +10,7 @@ from typing import TextIO
 from smtformats.corpus.segments import Segment
 from smtformats.files import Lines, head, open_bytes, shown_name
 from smtformats.format import Format, Number
+from smtformats.writing import write_each
 
 NAME = "text"
 
@@ -29,17 +30,14 @@ def open_sentences(path: str | os.PathLike[str]) -> Iterator[Lines]:
 def parse(lines: Lines) -> Iterator[str]:
     r"""Parse one sentence at a time, without its line end (``\n`` or ``\r\n``)."""
     for line in lines:
-        body = line[:-1] if line[-1:] == "\n" else line
-        yield body[:-1] if body[-1:] == "\r" else body
+        yield line.removesuffix("\n").removesuffix("\r")
 
 
 def write(records: Iterable[str | Segment], out: TextIO, number: Number) -> int:
     """Write the sentences, of segments the source only; returns their count."""
-    count = 0
-    for sentence in records:
-        out.write((sentence if isinstance(sentence, str) else sentence.source) + "\n")
-        count += 1
-    return count
+    return write_each(
+        records, out, lambda sentence: (sentence if isinstance(sentence, str) else sentence.source) + "\n"
+    )
 
 
 def matches(head: bytes) -> bool:

@@ -99,7 +99,7 @@ class _Reader:
                 score = total_of(first)
             names, values = feature_field(rest, self.layouts)
         except BadField as bad:
-            raise self.lines.error(bad.expected, bad.found, 1) from None
+            raise self.lines.locate(bad, 1) from None
         span = (int(place[2]), int(place[3])) if place[2] else None
         label = rule.lhs if rule is not None else place[1] or ""
         return DerivationNode(label, rule, span, (), names, tuple(values), score)
@@ -132,7 +132,7 @@ def parse(lines: Lines, *, max_nodes: int = MAX_NODES) -> Iterator[PrintedDeriva
             try:
                 score = total_of(match[3])
             except BadField as bad:
-                raise lines.error(bad.expected, bad.found, 2) from None
+                raise lines.locate(bad, 2) from None
             top = PrintedDerivation(match[1], int(match[2]), score, (), lines.name, lines.number)
     if top is not None:
         yield replace(top, nodes=reader.done())

@@ -48,7 +48,7 @@ def parse(lines: Lines) -> Iterator[PrintedDerivation]:
         try:
             nodes = _nodes(text, lines) if text.strip("() ") else ()
         except BadField as bad:
-            raise lines.error(bad.expected, bad.found, 1 if line.startswith("(") else 2) from None
+            raise lines.locate(bad, 1 if line.startswith("(") else 2) from None
         number = int(key)
         yield PrintedDerivation(key, 0, None, nodes, lines.name, lines.number)
     if not lines.number:

@@ -18,9 +18,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING, BinaryIO, NoReturn, TextIO
+from typing import BinaryIO, NoReturn, TextIO
 
-from smtformats.errors import FormatError, quote
+from smtformats.columns import GrammarColumns
+from smtformats.errors import quote
 from smtformats.files import MAX_LINE_BYTES, Lines
 from smtformats.format import Format, Number
 from smtformats.grammar.rules import NonTerminal, Rule, Symbol
@@ -37,11 +38,9 @@ from smtformats.grammar.shared.lines import (
     side_text,
     verify,
 )
+from smtformats.grammar.shared.scanning import scan
 from smtformats.grammar.shared.shapes import joshuas_lead
 from smtformats.writing import own, write_each
-
-if TYPE_CHECKING:
-    from smtformats.columns import GrammarColumns
 
 NAME = "cdec-grammar"
 MAX_UNLABELLED = 100
@@ -230,7 +229,6 @@ def load(
 ) -> GrammarColumns:
     """Load all rules as columns. The stream may be compressed; its first bytes tell."""
     from smtformats._scan import CdecScanner
-    from smtformats.grammar.shared.scanning import scan
 
     scanner = CdecScanner(max_bytes, max_symbols, max_features)
 
@@ -244,10 +242,7 @@ def load(
         parser.check_level(rule, [rule] * scanner.levels)
         raise AssertionError(f"the scanner refuses a line that the parser takes: {line!r}")
 
-    columns = scan(scanner, stream, name, explain, max_bytes)
-    if not len(columns):
-        raise FormatError(f"a rule, {RuleParser.shape}", "none in the file", file=name, line=1, field=1)
-    return columns
+    return scan(scanner, stream, name, explain, max_bytes, RuleParser.shape)
 
 
 def write(records: Iterable[Rule], out: TextIO, number: Number) -> int:

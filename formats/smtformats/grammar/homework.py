@@ -13,10 +13,11 @@ limits the symbols per side.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING, BinaryIO, TextIO
+from typing import TextIO
 
-from smtformats.files import MAX_LINE_BYTES, Lines
+from smtformats.files import Lines
 from smtformats.format import Format, Number
 from smtformats.grammar.rules import NonTerminal, Rule
 from smtformats.grammar.shared.lines import (
@@ -32,9 +33,6 @@ from smtformats.grammar.shared.lines import (
 )
 from smtformats.grammar.shared.shapes import is_homework
 from smtformats.writing import own, write_each
-
-if TYPE_CHECKING:
-    from smtformats.columns import GrammarColumns
 
 NAME = "homework-phrases"
 FEATURE = "log10p"
@@ -74,16 +72,7 @@ def parse(lines: Lines, *, feature: str = FEATURE, max_symbols: int = MAX_SYMBOL
     return read_rules(_Reader(lines, feature, max_symbols))
 
 
-def load(
-    stream: BinaryIO,
-    name: str,
-    *,
-    feature: str = FEATURE,
-    max_bytes: int = MAX_LINE_BYTES,
-    max_symbols: int = MAX_SYMBOLS,
-) -> GrammarColumns:
-    """Load all pairs as columns."""
-    return load_records(parse, stream, name, max_bytes, feature=feature, max_symbols=max_symbols)
+load = functools.partial(load_records, parse)
 
 
 def write(records: Iterable[Rule], out: TextIO, number: Number, *, feature: str = FEATURE) -> int:

@@ -23,12 +23,13 @@ alignment points per rule) set limits.
 
 from __future__ import annotations
 
+import functools
 import re
 from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING, BinaryIO, TextIO
+from typing import TextIO
 
 from smtformats.errors import quote
-from smtformats.files import MAX_LINE_BYTES, Lines
+from smtformats.files import Lines
 from smtformats.format import Format, Number
 from smtformats.grammar.rules import NonTerminal, Rule, Symbol
 from smtformats.grammar.shared.lines import (
@@ -45,9 +46,6 @@ from smtformats.grammar.shared.lines import (
 from smtformats.grammar.shared.shapes import is_grammar, joshuas_lead
 from smtformats.tokens import is_number
 from smtformats.writing import own, write_each
-
-if TYPE_CHECKING:
-    from smtformats.columns import GrammarColumns
 
 NAME = "joshua-grammar"
 OWNER = "pt"
@@ -170,18 +168,7 @@ def parse(
     return read_rules(_Reader(lines, owner, max_symbols, max_features))
 
 
-def load(
-    stream: BinaryIO,
-    name: str,
-    *,
-    owner: str = OWNER,
-    max_bytes: int = MAX_LINE_BYTES,
-    max_symbols: int = MAX_SYMBOLS,
-    max_features: int = MAX_FEATURES,
-) -> GrammarColumns:
-    """Load all rules as columns."""
-    limits = {"max_symbols": max_symbols, "max_features": max_features}
-    return load_records(parse, stream, name, max_bytes, owner=owner, **limits)
+load = functools.partial(load_records, parse)
 
 
 def write(records: Iterable[Rule], out: TextIO, number: Number) -> int:

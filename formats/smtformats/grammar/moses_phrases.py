@@ -28,19 +28,18 @@ from __future__ import annotations
 
 import io
 from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING, BinaryIO, TextIO
+from typing import Any, BinaryIO, TextIO
 
+from smtformats.columns import GrammarColumns
 from smtformats.errors import quote
 from smtformats.files import MAX_LINE_BYTES, Lines
 from smtformats.format import Format, Number
 from smtformats.grammar.rules import NonTerminal, Rule
 from smtformats.grammar.shared.lines import MAX_FEATURES, MAX_SYMBOLS, read_rules, side_text
 from smtformats.grammar.shared.moses_tables import TABLE, Points, TableReader, TableWriter
+from smtformats.grammar.shared.scanning import scan_table
 from smtformats.grammar.shared.shapes import is_phrase_table
 from smtformats.writing import write_each
-
-if TYPE_CHECKING:
-    from smtformats.columns import GrammarColumns
 
 NAME = "moses-phrases"
 
@@ -79,22 +78,9 @@ def parse(
     return read_rules(_Reader(lines, table, features, max_symbols, max_features, owner))
 
 
-def load(
-    stream: BinaryIO,
-    name: str,
-    *,
-    table: str = TABLE,
-    features: str = "",
-    owner: str = "",
-    max_bytes: int = MAX_LINE_BYTES,
-    max_symbols: int = MAX_SYMBOLS,
-    max_features: int = MAX_FEATURES,
-) -> GrammarColumns:
-    """Load all pairs as columns."""
-    from smtformats.grammar.shared.scanning import scan_table
-
-    reader = _Reader(Lines(io.BytesIO(), name), table, features, max_symbols, max_features, owner)
-    return scan_table(reader, stream, max_bytes, gaps=False)
+def load(stream: BinaryIO, name: str, *, max_bytes: int = MAX_LINE_BYTES, **options: Any) -> GrammarColumns:
+    """Load all pairs as columns, with the options of ``parse``."""
+    return scan_table(_Reader(Lines(io.BytesIO(), name), **options), stream, max_bytes, gaps=False)
 
 
 def write(records: Iterable[Rule], out: TextIO, number: Number, *, table: str = TABLE, features: str = "") -> int:

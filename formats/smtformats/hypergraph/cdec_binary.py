@@ -27,7 +27,7 @@ from smtformats.errors import FormatError
 from smtformats.files import Lines
 from smtformats.format import Format, Number
 from smtformats.grammar.shared.lines import FLOAT32_END
-from smtformats.hypergraph.graph import MAX_EDGES, MAX_NODES
+from smtformats.hypergraph.graph import MAX_EDGES, MAX_NODES, GraphColumns
 from smtformats.hypergraph.shared.cdec_archive import (
     CLASSES,
     COUNTS,
@@ -54,8 +54,6 @@ from smtformats.hypergraph.shared.sentence import ends, read_all
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
-
-    from smtformats.hypergraph.graph import GraphColumns
 
     Ints = NDArray[np.int64]
 

@@ -30,19 +30,16 @@ import json
 import re
 import sys
 from collections.abc import Iterable, Iterator, Mapping
-from typing import TYPE_CHECKING, Any, TextIO
+from typing import Any, TextIO
 
 from smtformats.errors import FormatError, quote
 from smtformats.files import Lines
 from smtformats.format import Format, Number
 from smtformats.grammar.cdec import RuleParser, compose
-from smtformats.hypergraph.graph import MAX_EDGES, MAX_NODES
+from smtformats.hypergraph.graph import MAX_EDGES, MAX_NODES, GraphColumns
 from smtformats.hypergraph.shared.cdec_entries import Entries
 from smtformats.hypergraph.shared.cdec_forest import CdecForest
 from smtformats.hypergraph.shared.sentence import checksum, read_all
-
-if TYPE_CHECKING:
-    from smtformats.hypergraph.graph import GraphColumns
 
 NAME = "cdec-json-hypergraph"
 _MAX_LISTED = 998  # from here on cdec writes names

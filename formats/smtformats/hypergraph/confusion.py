@@ -58,7 +58,7 @@ def parse(
                 yield _graph(count, columns, arcs, lines, lines.number - columns)
                 arcs, columns, count = [], 0, count + 1
     except BadField as bad:
-        raise lines.error(bad.expected, bad.found, 1) from None
+        raise lines.locate(bad, 1) from None
     if columns:
         yield _graph(count, columns, arcs, lines, lines.number - columns + 1)
     elif not count:

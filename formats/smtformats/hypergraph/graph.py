@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from smtformats.columns import GrammarColumns, StringTable
+from smtformats.grammar.rules import Rule
 from smtformats.grammar.shared.gather import Numbering, grammar_columns
 from smtformats.hypergraph.shared.sentence import ends
 from smtformats.tokens import BadField
@@ -14,8 +15,6 @@ from smtformats.tokens import BadField
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
-
-    from smtformats.grammar.rules import Rule
 
     Ints = NDArray[np.integer]
     Floats = NDArray[np.float64]

@@ -92,7 +92,7 @@ def parse(
         if (number, seen) != (nodes, edges):
             raise BadField(f"{nodes} nodes and {edges} edges, as line 2 says", f"{number} and {seen}")
     except BadField as bad:
-        raise lines.error(bad.expected, bad.found, field) from None
+        raise lines.locate(bad, field) from None
     if number:
         builder.add(into)
     if len(open_ends) > 1:

@@ -25,14 +25,6 @@ LABEL = "X"
 _GAP = NonTerminal(LABEL, 1)
 
 
-class Bad(BadField):
-    """An error in one field of a line."""
-
-    def __init__(self, expected: str, found: str, field: int = 1) -> None:
-        super().__init__(expected, found)
-        self.field = field
-
-
 @dataclass(slots=True)
 class Arc:
     """An arc of a lattice, with words (none for an empty arc) and features."""

@@ -27,13 +27,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from functools import partial
-from typing import TYPE_CHECKING
 
 from smtformats.errors import quote
 from smtformats.files import Lines
 from smtformats.format import Format, first_lines
 from smtformats.grammar.rules import NonTerminal, Rule, Symbol
-from smtformats.hypergraph.graph import MAX_EDGES, MAX_NODES, Edge
+from smtformats.hypergraph.graph import MAX_EDGES, MAX_NODES, Edge, GraphColumns
 from smtformats.hypergraph.shared.moses_lines import (
     ID,
     NUMBER,
@@ -45,9 +44,6 @@ from smtformats.hypergraph.shared.moses_lines import (
     finite,
     sentences,
 )
-
-if TYPE_CHECKING:
-    from smtformats.hypergraph.graph import GraphColumns
 
 NAME = "moses-chart-graph"
 _DECIMALS = 9  # of differences: six digits are printed, the rest is noise

@@ -39,19 +39,16 @@ import math
 import re
 from collections.abc import Iterable, Iterator
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, NoReturn, TextIO
+from typing import Any, NoReturn, TextIO
 
 from smtformats.errors import FormatError, quote
 from smtformats.files import Lines
 from smtformats.format import Format, Number
 from smtformats.grammar.rules import NonTerminal, Rule
-from smtformats.hypergraph.graph import MAX_EDGES, MAX_NODES, Edge, GraphBuilder
+from smtformats.hypergraph.graph import MAX_EDGES, MAX_NODES, Edge, GraphBuilder, GraphColumns
 from smtformats.hypergraph.shared.sentence import checksum, sentence_id
 from smtformats.tokens import BadField, numbers
 from smtformats.weights.moses_hypergraph import inner_names, outer_names
-
-if TYPE_CHECKING:
-    from smtformats.hypergraph.graph import GraphColumns
 
 NAME = "moses-hypergraph"
 _HEADER = "# target ||| features ||| source-covered"

@@ -34,13 +34,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING, TextIO
+from typing import TextIO
 
 from smtformats.errors import FormatError, quote
 from smtformats.files import Lines
 from smtformats.format import Format, Number
 from smtformats.grammar.rules import NonTerminal, Rule
-from smtformats.hypergraph.graph import MAX_EDGES, MAX_NODES, Edge
+from smtformats.hypergraph.graph import MAX_EDGES, MAX_NODES, Edge, GraphColumns
 from smtformats.hypergraph.shared.moses_lines import (
     ID,
     NUMBER,
@@ -57,9 +57,6 @@ from smtformats.hypergraph.shared.sentence import spell, with_text
 from smtformats.hypergraph.shared.steps import Step, steps_of
 from smtformats.tokens import BadField, is_id
 from smtformats.writing import write_each
-
-if TYPE_CHECKING:
-    from smtformats.hypergraph.graph import GraphColumns
 
 NAME = "moses-search-graph"
 _LABEL = "X"

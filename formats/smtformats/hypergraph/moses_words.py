@@ -36,7 +36,7 @@ from smtformats.errors import quote
 from smtformats.files import Lines
 from smtformats.format import Format, Number, first_lines
 from smtformats.hypergraph.graph import MAX_EDGES, MAX_NODES, GraphColumns, check_limits
-from smtformats.hypergraph.lattices import Arc, Bad, lattice, order_of, take_differences
+from smtformats.hypergraph.lattices import Arc, lattice, order_of, take_differences
 from smtformats.hypergraph.shared.moses_lines import core_names
 from smtformats.hypergraph.shared.sentence import spell, with_text
 from smtformats.hypergraph.shared.steps import Step, steps_of
@@ -68,27 +68,27 @@ class _Sentence:
         texts = []
         for place, (field, name) in enumerate(zip(fields, _NAMES, strict=False), 1):
             if not field.startswith(name + "="):
-                raise Bad(f"{name}=", quote(field, 30), place)
+                raise BadField(f"{name}=", quote(field, 30), place)
             texts.append(field[len(name) + 1 :])
         if len(fields) != len(_NAMES):
-            raise Bad(f"tab-separated fields {_SHAPE}", str(len(fields)), min(len(fields), len(_NAMES)))
+            raise BadField(f"tab-separated fields {_SHAPE}", str(len(fields)), min(len(fields), len(_NAMES)))
         for place in (1, 2, 3):
             if not _NUMBER.fullmatch(texts[place - 1]):
-                raise Bad("a whole number", quote(texts[place - 1]), place)
+                raise BadField("a whole number", quote(texts[place - 1]), place)
         tail, head = int(texts[1]), int(texts[2])
         if tail not in self.covered:
-            raise Bad("a hypothesis from an earlier line", str(tail), 2)
+            raise BadField("a hypothesis from an earlier line", str(tail), 2)
         features: dict[str, float] = {}
         for place, name in enumerate(_NAMES[3:6], 4):
             values = _values(texts[place - 1], place)
             features.update(zip(vector(name, len(values)), values, strict=True))
         source, bar, target = _UNKNOWN.sub("", texts[6].split(" :: ")[0]).partition("|")
         if not bar or "|" in target:
-            raise Bad("words with one factor, source|target", quote(texts[6], 30), 7)
+            raise BadField("words with one factor, source|target", quote(texts[6], 30), 7)
         covered = self.covered[tail] + len(blanks(source))
         if head in self.covered and (head <= tail or self.covered[head] != covered):
             expected = "a hypothesis after its predecessor that always covers the same number of words"
-            raise Bad(expected, str(head), 3)
+            raise BadField(expected, str(head), 3)
         self.covered[head] = covered
         self.arcs.append(Arc(tail, head, tuple(blanks(target)), features))
 
@@ -110,7 +110,7 @@ def _values(text: str, place: int) -> list[float]:
     while at < len(text):
         number = _ALONE.match(text, at) or _VALUE.match(text, at)
         if number is None:
-            raise Bad("numbers with three decimals", quote(text[at:], 30), place)
+            raise BadField("numbers with three decimals", quote(text[at:], 30), place)
         values.append(float(number[0]))
         gap = _GAP.match(text, number.end())
         at = gap.end() if gap is not None else number.end()
@@ -130,22 +130,22 @@ def parse(
                     yield sentence.graph(lines, accumulated)
                 sentence = _Sentence(lines.number)
             elif sentence is None:
-                raise Bad("VERSION= at the beginning of a sentence", quote(body, 30))
+                raise BadField("VERSION= at the beginning of a sentence", quote(body, 30))
             elif not sentence.id:
                 sentence.id = body.removeprefix("UTTERANCE=")
                 if not sentence.id or sentence.id == body:
-                    raise Bad("UTTERANCE= and the number of the sentence", quote(body, 30))
+                    raise BadField("UTTERANCE= and the number of the sentence", quote(body, 30))
             else:
                 sentence.add(body.split("\t"))
                 check_limits(len(sentence.covered) + 1, len(sentence.arcs), max_nodes, max_edges)
             sentence.raw.append(line)
         if sentence is None:
-            raise Bad("VERSION= at the beginning of a sentence", "an empty file")
+            raise BadField("VERSION= at the beginning of a sentence", "an empty file")
         if not sentence.id:
-            raise Bad("UTTERANCE= and the number of the sentence", "the end of the file")
+            raise BadField("UTTERANCE= and the number of the sentence", "the end of the file")
         yield sentence.graph(lines, accumulated)
     except BadField as bad:
-        raise lines.error(bad.expected, bad.found, getattr(bad, "field", 1)) from None
+        raise lines.locate(bad, 1) from None
 
 
 def write(

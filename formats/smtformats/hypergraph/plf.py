@@ -32,7 +32,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import NoReturn, TextIO
 
-from smtformats.errors import FormatError, quote
+from smtformats.errors import quote
 from smtformats.files import Lines
 from smtformats.format import Format, Number, first_lines
 from smtformats.hypergraph.graph import MAX_EDGES, MAX_NODES, GraphColumns, check_limits
@@ -197,7 +197,7 @@ def parse(
                 check_limits(columns + 1, len(arcs), max_nodes, max_edges)
             order = order_of(arcs, 0, columns)
         except BadField as bad:
-            raise lines.error(bad.expected, bad.found, 1) from None
+            raise lines.locate(bad, 1) from None
         extras = {"format": NAME, "text": plain, "raw": line, "before": line[:at], "after": line[stop:]}
         number = key[1] if key is not None else str(lines.number - 1)
         graph = lattice(number, order, arcs, extras=extras, file=lines.name, line=lines.number)
@@ -218,14 +218,11 @@ def write(
         if extras and extras["read"] == checksum(graph):
             raw: str = extras["raw"]
             return raw
-        try:
-            middle = composer.line(graph, text=extras.get("text", False))
-        except BadField as bad:
-            raise FormatError(bad.expected, bad.found, file=graph.file, line=graph.line, field=1) from None
+        middle = composer.line(graph, text=extras.get("text", False))
         before, after = extras.get("before", ""), extras.get("after", "").rstrip("\n")
         return f"{before}{middle}{after}\n"
 
-    return write_each(records, out, spell)
+    return write_each(records, out, spell, 1)
 
 
 class _Composer:

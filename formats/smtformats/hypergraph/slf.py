@@ -48,7 +48,7 @@ from smtformats.errors import quote
 from smtformats.files import Lines
 from smtformats.format import Format, first_lines
 from smtformats.hypergraph.graph import MAX_EDGES, MAX_NODES, GraphColumns, check_limits
-from smtformats.hypergraph.lattices import Arc, Bad, lattice, order_of, take_differences
+from smtformats.hypergraph.lattices import Arc, lattice, order_of, take_differences
 from smtformats.hypergraph.shared.sentence import sentence_id, with_text
 from smtformats.hypergraph.shared.slf_names import NAME, NULL, SCALE, SCALES, SCORE
 from smtformats.hypergraph.shared.slf_writing import write
@@ -78,7 +78,7 @@ class Field(NamedTuple):
     def count(self, what: str) -> int:
         """Return the field as a whole number."""
         if not _COUNT.fullmatch(self.text):
-            raise Bad(what, quote(self.text), self.place)
+            raise BadField(what, quote(self.text), self.place)
         return int(self.text)
 
     def number(self, name: str) -> float:
@@ -86,7 +86,7 @@ class Field(NamedTuple):
         try:
             return numbers([self.text], what=f"a finite number as {name}")[0]
         except BadField as bad:
-            raise Bad(bad.expected, bad.found, self.place) from None
+            raise BadField(bad.expected, bad.found, self.place) from None
 
 
 def _fields(line: str, long: dict[str, str]) -> dict[str, Field]:
@@ -96,10 +96,10 @@ def _fields(line: str, long: dict[str, str]) -> dict[str, Field]:
     while at < len(line):
         match = _FIELD.match(line, at)
         if match is None:
-            raise Bad("a field name=value", quote(line[at:].rstrip(_B), 30), len(fields) + 1)
+            raise BadField("a field name=value", quote(line[at:].rstrip(_B), 30), len(fields) + 1)
         name = long.get(match[1], match[1])
         if name in fields:
-            raise Bad("each field once", f"{quote(match[1])} again", len(fields) + 1)
+            raise BadField("each field once", f"{quote(match[1])} again", len(fields) + 1)
         text = match[match.lastindex or 4]
         fields[name] = Field(_unescape(text, len(fields) + 1) if "\\" in text else text, len(fields) + 1)
         at = match.end()
@@ -114,7 +114,7 @@ def _unescape(text: str, place: int) -> str:
         try:
             return bytes(int(digits, 8) for digits in piece.split("\\")[1:]).decode()
         except UnicodeDecodeError:
-            raise Bad("octal escapes of UTF-8 text", quote(piece), place) from None
+            raise BadField("octal escapes of UTF-8 text", quote(piece), place) from None
 
     return _ESCAPES.sub(resolve, text)
 
@@ -152,9 +152,9 @@ class _Block:
     def add_header(self, fields: dict[str, Field]) -> None:
         for name, field in fields.items():
             if name == "SUBLAT":
-                raise Bad("a lattice without sub-lattices", quote(field.text), field.place)
+                raise BadField("a lattice without sub-lattices", quote(field.text), field.place)
             if name in self.header:
-                raise Bad("each field of the header once", f"{quote(name)} again", field.place)
+                raise BadField("each field of the header once", f"{quote(name)} again", field.place)
             self.header[name] = field.text
             if name == "NODES":
                 self.size = field.count("the number of nodes")
@@ -173,10 +173,10 @@ class _Block:
     def add(self, fields: dict[str, Field]) -> None:
         """Add a node or a link."""
         if not self.size or self.links < 0:
-            raise Bad(_SIZES, "none")
+            raise BadField(_SIZES, "none")
         word = fields.get("WORD")
         if word is not None and (not word.text or any(char in word.text for char in _B)):
-            raise Bad("a word without blanks", quote(word.text), word.place)
+            raise BadField("a word without blanks", quote(word.text), word.place)
         if "J" in fields:
             self.add_link(fields, word)
         else:
@@ -185,9 +185,9 @@ class _Block:
     def add_node(self, fields: dict[str, Field], word: Field | None) -> None:
         number = self.node(fields, "I")
         if number in self.nodes:
-            raise Bad("each node once", f"node {number} again", fields["I"].place)
+            raise BadField("each node once", f"node {number} again", fields["I"].place)
         if "L" in fields:
-            raise Bad("a lattice without sub-lattices", quote(fields["L"].text), fields["L"].place)
+            raise BadField("a lattice without sub-lattices", quote(fields["L"].text), fields["L"].place)
         self.nodes.add(number)
         if word is not None:
             self.words[number] = word.text
@@ -199,9 +199,9 @@ class _Block:
     def add_link(self, fields: dict[str, Field], word: Field | None) -> None:
         number = fields["J"].count("a link, J= and a whole number")
         if number in self.numbers:
-            raise Bad("each link once", f"link {number} again", fields["J"].place)
+            raise BadField("each link once", f"link {number} again", fields["J"].place)
         if len(self.arcs) == self.links:
-            raise Bad(f"{self.links} links, as the header says", "another one", fields["J"].place)
+            raise BadField(f"{self.links} links, as the header says", "another one", fields["J"].place)
         self.numbers.add(number)
         tail, head = self.node(fields, "START"), self.node(fields, "END")
         features = {
@@ -213,18 +213,18 @@ class _Block:
 
     def node(self, fields: dict[str, Field], name: str) -> int:
         if name not in fields:
-            raise Bad(f"the field {name}=", "none")
+            raise BadField(f"the field {name}=", "none")
         number = fields[name].count(f"a node, {name}= and a whole number")
         if number >= self.size:
-            raise Bad(f"a node below {self.size}, as the header says", str(number), fields[name].place)
+            raise BadField(f"a node below {self.size}, as the header says", str(number), fields[name].place)
         return number
 
     def graph(self, lines: Lines, accumulated: bool) -> GraphColumns:
         """Return the lattice."""
         if not self.size or self.links < 0:
-            raise Bad("NODES= and LINKS= (N= and L=) of at least one node", "none")
+            raise BadField("NODES= and LINKS= (N= and L=) of at least one node", "none")
         if self.links != len(self.arcs):
-            raise Bad(f"{self.links} links, as the header says", str(len(self.arcs)))
+            raise BadField(f"{self.links} links, as the header says", str(len(self.arcs)))
         start, end = self.ends()
         for arc in self.arcs:
             if not arc.words and arc.head in self.words:
@@ -261,7 +261,7 @@ class _Block:
         for nodes, what in ((starts, "enters"), (ends, "leaves")):
             if len(nodes) != 1:
                 shown = f"{len(nodes)}, nodes {nodes[0]} and {nodes[1]} among them" if nodes else "none"
-                raise Bad(f"one node that no link {what}", shown)
+                raise BadField(f"one node that no link {what}", shown)
         return starts[0], ends[0]
 
     def outer(self, name: str, what: str, inside: set[int], used: list[int]) -> list[int]:
@@ -269,7 +269,7 @@ class _Block:
             return [node for node in used if node not in inside]
         number = Field(self.header[name], 1).count(f"a node, {name}= and a whole number")
         if number in inside or number >= self.size:
-            raise Bad(f"a node that no link {what} as {name}=", str(number))
+            raise BadField(f"a node that no link {what} as {name}=", str(number))
         return [number]
 
 
@@ -307,7 +307,7 @@ def _blocks(lines: Lines, accumulated: bool, max_nodes: int, max_edges: int) -> 
         if block.line:
             yield block.graph(lines, accumulated), rest
     except BadField as bad:
-        raise lines.error(bad.expected, bad.found, getattr(bad, "field", 1)) from None
+        raise lines.locate(bad, 1) from None
 
 
 def parse(

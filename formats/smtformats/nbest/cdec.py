@@ -8,13 +8,14 @@ the file; both are kept. A name may contain ``=``: items are split at the last o
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, BinaryIO, TextIO
+from collections.abc import Iterator, Sequence
+from typing import BinaryIO
 
 from smtformats.candidates import Candidates, Layout
 from smtformats.errors import quote
 from smtformats.files import MAX_LINE_BYTES, Lines
 from smtformats.format import Format, Number
+from smtformats.list_columns import ListColumns
 from smtformats.nbest.shared.fields import (
     BAR,
     OTHERS,
@@ -25,13 +26,9 @@ from smtformats.nbest.shared.fields import (
     compose_total,
     first_shape,
     split_line,
-    write_lists,
 )
 from smtformats.nbest.shared.scanner import load_lists
 from smtformats.tokens import BadField, Layouts, blanks, numbers, total_of
-
-if TYPE_CHECKING:
-    from smtformats.columns import ListColumns
 
 NAME = "cdec-nbest"
 _SHAPE = "`id ||| text ||| name=value ... ||| score`"
@@ -70,11 +67,10 @@ def _lists(lines: Lines, group: Grouper, known: set[str]) -> Iterator[Candidates
         if len(fields) != 3:
             at = min(len(fields) + 2, 5) if fields else 1
             raise lines.error(f"4 fields, {_SHAPE}", f"{len(fields) + 1}", at)
-        done = group.place(key)
-        if done is not None:
+        for done in group.place(key):
             known.update(done.names())
             yield done
-        elif blank and group.current is not None and len(group.current):
+        if blank and group.current is not None and len(group.current):
             raise lines.error("no blank line inside an n-best list", "a blank line", 1, lines.number - 1)
         field = 3
         try:
@@ -118,21 +114,12 @@ def spell_items(layout: Layout, values: Sequence[float], number: Number) -> str:
     return " ".join(f"{name}={number(value)}" for name, value in zip(layout, values, strict=True))
 
 
-def _append(body: str, layout: Layout, values: Sequence[float], number: Number) -> str:
-    return add_items(body, spell_items(layout, values, number))
-
-
 def _compose(nbest: Candidates, i: int, number: Number) -> str:
     features = spell_items(nbest.layouts[i], nbest.values[i], number)
     return BAR.join([nbest.id, compose_text(nbest, i), features, compose_total(nbest, i, number)]) + "\n"
 
 
-_DIALECT = Dialect(NAME, _compose, _append)
-
-
-def write(lists: Iterable[Candidates], out: TextIO, number: Number) -> int:
-    """Write lists as cdec does; returns their count."""
-    return write_lists(lists, out, number, _DIALECT)
+write = Dialect(NAME, _compose, lambda body, *features: add_items(body, spell_items(*features))).write
 
 
 def matches(head: bytes) -> bool:

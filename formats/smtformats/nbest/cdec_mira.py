@@ -20,23 +20,13 @@ import binascii
 import math
 import re
 import struct
-from collections.abc import Iterable, Iterator, Sequence
-from typing import TextIO
+from collections.abc import Iterator, Sequence
 
 from smtformats.candidates import Candidates, Layout
 from smtformats.errors import quote
 from smtformats.files import Lines
 from smtformats.format import Format, Number
-from smtformats.nbest.shared.fields import (
-    BAR,
-    Dialect,
-    Grouper,
-    compose_text,
-    compose_total,
-    cut_at_bars,
-    split_line,
-    write_lists,
-)
+from smtformats.nbest.shared.fields import BAR, Dialect, Grouper, compose_text, compose_total, cut_at_bars, split_line
 from smtformats.tokens import BadField, Layouts, blanks, is_id, total_of
 
 NAME = "cdec-mira-nbest"
@@ -113,9 +103,7 @@ def parse(lines: Lines) -> Iterator[Candidates]:
         if len(fields) != 4:
             at = min(len(fields) + 2, 6) if fields else 1
             raise lines.error(f"5 fields, {_SHAPE}", f"{len(fields) + 1}", at)
-        done = group.place(key)
-        if done is not None:
-            yield done
+        yield from group.place(key)
         _add(group, fields, layouts, lines, line)
         if under_way is None and group.current is not None:
             under_way = group.current
@@ -190,12 +178,7 @@ def _frame(nbest: Candidates, own: bool) -> tuple[str, str]:
     return "".join(front) + size.replace(size.strip(), str(len(nbest))), "".join(after[padding:])
 
 
-_DIALECT = Dialect(NAME, _compose, _append, lambda raw, origin: cut_at_bars(raw, 2), field=4, frame=_frame)
-
-
-def write(lists: Iterable[Candidates], out: TextIO, number: Number) -> int:
-    """Write lists as cdec does; returns their count."""
-    return write_lists(lists, out, number, _DIALECT)
+write = Dialect(NAME, _compose, _append, lambda raw, origin: cut_at_bars(raw, 2), field=4, frame=_frame).write
 
 
 def matches(head: bytes) -> bool:

@@ -23,7 +23,7 @@ import tempfile
 from collections.abc import Iterator
 
 from smtformats.candidates import Candidates
-from smtformats.errors import FormatError, quote
+from smtformats.errors import quote
 from smtformats.files import Lines
 from smtformats.format import Format
 from smtformats.tokens import BadField, blanks, is_id, numbers
@@ -73,23 +73,21 @@ def parse(lines: Lines, *, detokenised: bool = False) -> Iterator[Candidates]:
 
 def _list(lines: Lines, key: str, entries: list[tuple[int, str]], detokenised: bool) -> Candidates:
     """Build the list of one id."""
-    nbest = Candidates(
-        id=key, texts=[], layouts=[], values=[], totals=[], origin=NAME, file=lines.name, line=entries[0][0]
-    )
+    nbest = Candidates(key, totals=[], origin=NAME, file=lines.name, line=entries[0][0])
     columns: dict[str, list[tuple[str, int]]] = {kind: [] for kind in "STDPA"}
     for number, line in entries:
         kind, fields = line[0], line.rstrip("\r\n").split("\t", 2 if line[0] in "HD" else 1)
         try:
             _take(nbest, columns, kind, fields, number)
-        except _Bad as bad:
-            raise FormatError(bad.expected, bad.found, file=lines.name, line=number, field=bad.field) from None
+        except BadField as bad:
+            raise lines.locate(bad, 2, number) from None
     if not nbest.texts:
-        raise FormatError(f"a hypothesis, H-{key}", "none", file=lines.name, line=nbest.line, field=1)
+        raise lines.error(f"a hypothesis, H-{key}", "none", 1, nbest.line)
     for kind in "DPA":
         column = columns[kind]
         if column and len(column) != len(nbest):
             expected = f"a line {kind}-{key} for each of {len(nbest)} H lines"
-            raise FormatError(expected, str(len(column)), file=lines.name, line=column[-1][1], field=1)
+            raise lines.error(expected, str(len(column)), 1, column[-1][1])
     for kind, name in _BESIDE.items():
         if columns[kind]:
             nbest.extras[name] = [text for text, _ in columns[kind]]
@@ -99,18 +97,12 @@ def _list(lines: Lines, key: str, entries: list[tuple[int, str]], detokenised: b
         nbest.source = columns["S"][0][0]
     texts = [text for text, _ in columns["D"]]
     if detokenised and not texts:
-        raise FormatError(f"D-{key}, the detokenised text", "none", file=lines.name, line=nbest.line, field=1)
+        raise lines.error(f"D-{key}, the detokenised text", "none", 1, nbest.line)
     if detokenised:
         nbest.extras["tokenised"], nbest.texts = nbest.texts, texts
     elif texts:
         nbest.extras["detokenised"] = texts
     return nbest
-
-
-class _Bad(BadField):
-    def __init__(self, expected: str, found: str, field: int) -> None:
-        super().__init__(expected, found)
-        self.field = field
 
 
 def _take(
@@ -119,14 +111,11 @@ def _take(
     """Add a line to the list or to the column of its kind."""
     wanted = 3 if kind in "HD" else 2
     if len(fields) != wanted:
-        raise _Bad(f"{wanted} fields with tabs between them", str(len(fields)), len(fields) + 1)
-    try:
-        if kind in "HD":
-            score = numbers([fields[1].strip(" ")])
-        elif kind == "P":
-            numbers(blanks(fields[1]))
-    except BadField as bad:
-        raise _Bad(bad.expected, bad.found, 2) from None
+        raise BadField(f"{wanted} fields with tabs between them", str(len(fields)), len(fields) + 1)
+    if kind in "HD":
+        score = numbers([fields[1].strip(" ")])
+    elif kind == "P":
+        numbers(blanks(fields[1]))
     if kind == "H":
         assert nbest.totals is not None
         nbest.texts.append(fields[2].strip(" "))
@@ -135,7 +124,7 @@ def _take(
         nbest.totals.append(score[0])
         return
     if kind in "ST" and columns[kind] and columns[kind][0][0] != fields[1]:
-        raise _Bad(f"one text as {kind}-{nbest.id}", f"another: {quote(fields[1])}", 2)
+        raise BadField(f"one text as {kind}-{nbest.id}", f"another: {quote(fields[1])}", 2)
     columns[kind].append((fields[-1].strip(" "), number))
 
 

@@ -18,11 +18,11 @@ from __future__ import annotations
 import functools
 import itertools
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import TextIO
 
-from smtformats.candidates import Candidates, Layout
+from smtformats.candidates import Candidates
 from smtformats.errors import FormatError, quote
 from smtformats.files import Lines
 from smtformats.format import Format, Number
@@ -36,7 +36,6 @@ from smtformats.nbest.shared.fields import (
     compose_total,
     first_shape,
     split_line,
-    write_lists,
 )
 from smtformats.tokens import BadField, Layouts, is_id, total_of
 
@@ -88,8 +87,8 @@ class Template:
         pieces[-1] += line[len(body) :]
         return pieces
 
-    def _missing(self, literal: int, field: int) -> BadVariable:
-        return BadVariable(f"{quote(self.literals[literal])} of the template {self}", "none", field)
+    def _missing(self, literal: int, field: int) -> BadField:
+        return BadField(f"{quote(self.literals[literal])} of the template {self}", "none", field)
 
     def place(self, name: str) -> int:
         """The index of the piece that holds a variable, -1 if there is none."""
@@ -98,14 +97,6 @@ class Template:
     def __str__(self) -> str:
         pairs = zip(self.literals, [f"%{name}" for name in self.names] + [""], strict=True)
         return "".join(literal + name for literal, name in pairs)
-
-
-class BadVariable(BadField):
-    """A malformed line, with the number of the bad variable in the template."""
-
-    def __init__(self, expected: str, found: str, field: int) -> None:
-        super().__init__(expected, found)
-        self.field = field
 
 
 @functools.lru_cache(maxsize=64)
@@ -153,17 +144,15 @@ def parse(lines: Lines, *, template: str = "") -> Iterator[Candidates]:
     for line in lines:
         try:
             if shape is None:
-                shape = _choose(template or guess_template(line), lines)
+                shape = template_of(template or guess_template(line))
                 group.origin = f"{NAME} {shape}"
             pieces = shape.cut(line)
-        except BadVariable as bad:
-            raise lines.locate(bad, bad.field) from None
+        except BadField as bad:
+            raise lines.locate(bad) from None
         values = dict(zip(shape.names, pieces[1::2], strict=True))
         if "i" not in values and (sentence < 0 or values.get("k", "1").strip() in ("1", "%k")):
             sentence += 1
-        done = group.place(values.get("i", str(sentence)).strip(" "))
-        if done is not None:
-            yield done
+        yield from group.place(values.get("i", str(sentence)).strip(" "))
         name = "s"
         try:
             text = values["s"].strip(" ")
@@ -185,25 +174,10 @@ def parse(lines: Lines, *, template: str = "") -> Iterator[Candidates]:
     yield from group.finish()
 
 
-def _choose(template: str, lines: Lines) -> Template:
-    try:
-        return template_of(template)
-    except BadField as bad:
-        raise lines.locate(bad) from None
-
-
-def _template(origin: str) -> Template:
-    """The template with which a list was read, from its origin."""
-    return template_of(origin.partition(" ")[2])
-
-
 def _cut(raw: str, origin: str) -> tuple[list[str], int, int]:
-    shape = _template(origin)
+    """Cut a line by the template with which it was read, which its origin names."""
+    shape = template_of(origin.partition(" ")[2])
     return shape.cut(raw), shape.place("f"), shape.place("c")
-
-
-def _append(body: str, layout: Layout, values: Sequence[float], number: Number) -> str:
-    return add_items(body, spell_items(layout, values, number))
 
 
 def _compose(nbest: Candidates, i: int, number: Number, shape: Template) -> str:
@@ -233,8 +207,13 @@ def write(lists: Iterable[Candidates], out: TextIO, number: Number, *, template:
     own = f"{NAME} {shape}"
     if template:
         lists = (nbest if nbest.origin == own else replace(nbest, raw=None, origin="") for nbest in lists)
-    dialect = Dialect(NAME, lambda nbest, i, number: _compose(nbest, i, number, shape), _append, _cut)
-    return write_lists(lists, out, number, dialect)
+    dialect = Dialect(
+        NAME,
+        lambda nbest, i, number: _compose(nbest, i, number, shape),
+        append=lambda body, *features: add_items(body, spell_items(*features)),
+        cut=_cut,
+    )
+    return dialect.write(lists, out, number)
 
 
 def matches(head: bytes) -> bool:

@@ -21,26 +21,20 @@ from typing import Any, TextIO
 from smtformats.candidates import Candidates, Layout
 from smtformats.files import Lines
 from smtformats.format import Format, Number
+from smtformats.nbest.shared.json_lists import LISTS, Taken, compose_id, lists_of, shape, write_json
 from smtformats.nbest.shared.spans import (
-    LISTS,
     Array,
-    BadMember,
     Member,
-    Taken,
     append_items,
     clean,
-    compose_id,
     finite,
-    lists_of,
     members,
     plain,
     replace_members,
-    shape,
     shown,
     spell_features,
     spell_number,
     string,
-    write_json,
 )
 from smtformats.tokens import BadField, Layouts
 
@@ -63,7 +57,7 @@ def parse(lines: Lines) -> Iterator[Candidates]:
         scores = fields.get("scores")
         if scores is not None and isinstance(scores.value, list) and items and isinstance(items[0], str):
             expected = "scores inside the candidates (--from sockeye-nbest reads parallel arrays)"
-            raise BadMember(expected, "an array of scores", scores.field)
+            raise BadField(expected, "an array of scores", scores.field)
         totals: list[float] = []
         for i, item in enumerate(items):
             try:
@@ -71,7 +65,7 @@ def parse(lines: Lines) -> Iterator[Candidates]:
                 if i and (total is None) == bool(totals):
                     raise BadField("a total score for all candidates or for none", "none" if total is None else "one")
             except BadField as bad:
-                raise BadMember(f"candidate {i + 1}: {bad.expected}", bad.found, field) from None
+                raise BadField(f"candidate {i + 1}: {bad.expected}", bad.found, field) from None
             if total is not None:
                 totals.append(total)
         nbest.totals = totals or None

@@ -38,15 +38,7 @@ def parse(lines: Lines, *, n: int, scores: Path | None = None) -> Iterator[Candi
             if nbest is None:
                 totals: list[float] | None = None if score_lines is None else []
                 nbest = Candidates(
-                    id=str(count // n),
-                    texts=[],
-                    layouts=[],
-                    values=[],
-                    totals=totals,
-                    origin=NAME,
-                    file=lines.name,
-                    line=lines.number,
-                    first=count,
+                    str(count // n), totals=totals, origin=NAME, file=lines.name, line=lines.number, first=count
                 )
             nbest.texts.append(line.removesuffix("\n").removesuffix("\r"))
             row: list[float] = []
@@ -78,7 +70,7 @@ def _scores(score_lines: Lines, line: str) -> list[float]:
             raise BadField("a finite number", "none")
         return numbers(tokens)
     except BadField as bad:
-        raise score_lines.error(bad.expected, bad.found, 1) from None
+        raise score_lines.locate(bad, 1) from None
 
 
 FORMAT = Format(

@@ -10,8 +10,7 @@ follows the total. The total may be normalized by length while ``F0`` is not. ``
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
-from typing import TextIO
+from collections.abc import Iterator, Sequence
 
 from smtformats.candidates import Candidates, Layout
 from smtformats.errors import quote
@@ -28,7 +27,6 @@ from smtformats.nbest.shared.fields import (
     cut_at_bars,
     first_shape,
     split_line,
-    write_lists,
 )
 from smtformats.tokens import BadField, blanks, is_number, numbers, total_of
 
@@ -49,9 +47,7 @@ def parse(lines: Lines) -> Iterator[Candidates]:
         if not 3 <= len(fields) <= 5:
             at = min(len(fields) + 2, 7) if fields else 1
             raise lines.error(f"4 to 6 fields, {_SHAPE}", str(len(fields) + 1), at)
-        done = group.place(key)
-        if done is not None:
-            yield done
+        yield from group.place(key)
         extras: dict[str, str] = {}
         field = 3
         try:
@@ -98,10 +94,6 @@ def _spell(layout: Layout, values: Sequence[float], number: Number) -> str:
     return spell_labelled(layout, values, number)
 
 
-def _append(body: str, layout: Layout, values: Sequence[float], number: Number) -> str:
-    return add_items(body, _spell(layout, values, number))
-
-
 def _compose(nbest: Candidates, i: int, number: Number) -> str:
     fields = [nbest.id, compose_text(nbest, i)]
     if "alignment" in nbest.extras:
@@ -114,12 +106,12 @@ def _compose(nbest: Candidates, i: int, number: Number) -> str:
     return BAR.join(fields) + "\n"
 
 
-_DIALECT = Dialect(NAME, _compose, _append, lambda raw, origin: cut_at_bars(raw, -2))
-
-
-def write(lists: Iterable[Candidates], out: TextIO, number: Number) -> int:
-    """Write lists as Marian does; returns their count."""
-    return write_lists(lists, out, number, _DIALECT)
+write = Dialect(
+    NAME,
+    _compose,
+    append=lambda body, *features: add_items(body, _spell(*features)),
+    cut=lambda raw, origin: cut_at_bars(raw, -2),
+).write
 
 
 def matches(head: bytes) -> bool:

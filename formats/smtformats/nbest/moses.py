@@ -10,14 +10,15 @@ Positions are kept as written: in alignments of the chart decoder ``<s>`` is 0 a
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from operator import itemgetter
-from typing import TYPE_CHECKING, Any, BinaryIO, TextIO
+from typing import Any, BinaryIO
 
 from smtformats.candidates import Candidates, Layout
 from smtformats.errors import quote
 from smtformats.files import MAX_LINE_BYTES, Lines
 from smtformats.format import Format, Number
+from smtformats.list_columns import ListColumns
 from smtformats.nbest.shared.fields import (
     BAR,
     OTHERS,
@@ -28,13 +29,9 @@ from smtformats.nbest.shared.fields import (
     compose_total,
     first_shape,
     split_line,
-    write_lists,
 )
 from smtformats.nbest.shared.scanner import load_lists
 from smtformats.tokens import BadField, Layouts, blanks, is_number, numbers, total_of
-
-if TYPE_CHECKING:
-    from smtformats.columns import ListColumns
 
 NAME = "moses-nbest"
 UNLABELLED = "F"
@@ -100,9 +97,7 @@ def _lists(lines: Lines, group: Grouper) -> Iterator[Candidates]:
             at = len(fields) + bool(fields)
             missing = ("the id", "the text", "the features", "the total score")[at]
             raise lines.error(f"`id ||| text ||| features ||| total`: {missing}", "the end of the line", at + 1)
-        done = group.place(key)
-        if done is not None:
-            yield done
+        yield from group.place(key)
         field = 3
         try:
             layout, values = feature_field(fields[1])
@@ -175,12 +170,7 @@ def _compose(nbest: Candidates, i: int, number: Number) -> str:
     return BAR.join(fields) + "\n"
 
 
-_DIALECT = Dialect(NAME, _compose, _append)
-
-
-def write(lists: Iterable[Candidates], out: TextIO, number: Number) -> int:
-    """Write lists as Moses does; returns their count."""
-    return write_lists(lists, out, number, _DIALECT)
+write = Dialect(NAME, _compose, _append).write
 
 
 def matches(head: bytes) -> bool:

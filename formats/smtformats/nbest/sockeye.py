@@ -26,24 +26,18 @@ from typing import Any, Literal, TextIO
 from smtformats.candidates import Candidates
 from smtformats.files import Lines
 from smtformats.format import Format, Number
+from smtformats.nbest.shared.json_lists import LISTS, Taken, compose_id, lists_of, shape, write_json
 from smtformats.nbest.shared.spans import (
-    LISTS,
     Array,
-    BadMember,
     Member,
-    Taken,
     append_items,
     array,
     clean,
-    compose_id,
     finite,
-    lists_of,
-    shape,
     shown,
     spell_features,
     spell_number,
     string,
-    write_json,
 )
 from smtformats.tokens import BadField, Layouts, vector
 
@@ -74,14 +68,14 @@ def parse(lines: Lines, *, better: Literal["lower", "higher"] | None = None, fir
             if name not in fields:
                 raise BadField(what, "none")
             if not isinstance(fields[name].value, Array):
-                raise BadMember(what, shown(fields[name].value), fields[name].field)
+                raise BadField(what, shown(fields[name].value), fields[name].field)
             if len(fields[name].value.values) != size:
-                raise BadMember(what, str(len(fields[name].value.values)), fields[name].field)
+                raise BadField(what, str(len(fields[name].value.values)), fields[name].field)
         nbest.totals = []
         for i, row in enumerate(zip(*(fields[name].value.values for name in used), strict=True)):
             _add(nbest, i, [(value, fields[name].field) for value, name in zip(row, used, strict=True)], layouts)
         if better is None and _falls(nbest.totals):
-            raise BadMember(
+            raise BadField(
                 _RISING, f"falling ones, {nbest.totals[0]:g} to {nbest.totals[-1]:g}", fields["scores"].field
             )
         nbest.totals = [_sign(nbest) * total + 0.0 for total in nbest.totals]
@@ -126,7 +120,7 @@ def _add(nbest: Candidates, i: int, row: list[tuple[Any, int]], layouts: Layouts
                 raise BadField("an object of numbers", shown(features))
             layout, values = tuple(map(clean, features)), list(map(finite, features.values()))
     except BadField as bad:
-        raise BadMember(f"hypothesis {i + 1}: {bad.expected}", bad.found, field) from None
+        raise BadField(f"hypothesis {i + 1}: {bad.expected}", bad.found, field) from None
     nbest.layouts.append(layouts.share(layout))
     nbest.values.append(values)
 

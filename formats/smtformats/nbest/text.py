@@ -6,23 +6,24 @@ from collections.abc import Iterable
 from typing import TextIO
 
 from smtformats.candidates import Candidates
-from smtformats.errors import FormatError, quote
+from smtformats.errors import quote
 from smtformats.format import Format, Number
+from smtformats.tokens import BadField
+from smtformats.writing import write_each
 
 NAME = "text-nbest"
 
 
 def write(lists: Iterable[Candidates], out: TextIO, number: Number) -> int:
     """Write the text of each hypothesis; returns the number of lists."""
-    count = 0
-    for nbest in lists:
-        for text in nbest.texts:
-            if "\n" in text:
-                expected = "a text without a line break (--to tsv or jsonl keeps it)"
-                raise FormatError(expected, quote(text), file=nbest.file, line=nbest.line)
-            out.write(text + "\n")
-        count += 1
-    return count
+    return write_each(lists, out, _spell)
+
+
+def _spell(nbest: Candidates) -> str | None:
+    for text in nbest.texts:
+        if "\n" in text:
+            raise BadField("a text without a line break (--to tsv or jsonl keeps it)", quote(text))
+    return "".join(f"{text}\n" for text in nbest.texts) or None
 
 
 FORMAT = Format(

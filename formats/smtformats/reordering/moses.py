@@ -24,7 +24,7 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import BinaryIO, TextIO
 
-from smtformats.errors import FormatError, quote
+from smtformats.errors import quote
 from smtformats.files import MAX_LINE_BYTES, Lines
 from smtformats.format import Format, Number, first_lines
 from smtformats.reordering.models import ReorderingModel
@@ -54,7 +54,7 @@ class _Reader:
         try:
             self.width, self.size = counts_of(model) if model else (0, 0)
         except BadField as bad:
-            raise lines.error(bad.expected, bad.found) from None
+            raise lines.locate(bad) from None
         self._as_wanted = f"as {model} has" if model else "as on the first line"
 
     def row(self, line: str) -> Reordering:
@@ -76,7 +76,7 @@ class _Reader:
         try:
             values = tuple(map(_log, numbers(texts, what="a probability"), texts))
         except BadField as bad:
-            raise lines.error(bad.expected, bad.found, len(fields)) from None
+            raise lines.locate(bad, len(fields)) from None
         target = fields[1] if len(fields) > 2 else None
         return Reordering(fields[0], target, values, line, NAME, lines.name, lines.number)
 
@@ -128,10 +128,9 @@ def _compose(row: Reordering, number: Number) -> str:
     phrases = [row.source] if row.target is None else [row.source, row.target]
     for place, phrase in enumerate(phrases, 1):
         if not phrase or phrase != phrase.strip(" \t\r\n") or "\n" in phrase or "|||" in phrase:
-            raise FormatError("a phrase without `|||`", quote(phrase), file=row.file, line=row.line, field=place)
+            raise BadField("a phrase without `|||`", quote(phrase), place)
     if not row.values or not all(value < math.log(2) for value in row.values):
-        expected = "logarithms of probabilities"
-        raise FormatError(expected, repr(row.values), file=row.file, line=row.line, field=len(phrases) + 1)
+        raise BadField("logarithms of probabilities", repr(row.values), len(phrases) + 1)
     shown = " ".join(number(0.0 if value <= FLOOR else math.exp(value)) for value in row.values)
     return " ||| ".join([*phrases, shown]) + "\n"
 

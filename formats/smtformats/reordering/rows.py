@@ -7,11 +7,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from smtformats.columns import StringTable
+
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
-
-    from smtformats.columns import StringTable
 
 _BLANKS = re.compile(r"[ \t]+")
 
@@ -32,10 +32,6 @@ class Reordering:
     origin: str = ""
     file: str = ""
     line: int = 1
-
-    def with_values(self, values: tuple[float, ...]) -> Reordering:
-        """Return the row with other scores."""
-        return Reordering(self.source, self.target, values, file=self.file, line=self.line)
 
 
 def key_of(source: str, target: str | None) -> str:
@@ -65,8 +61,6 @@ class ReorderingColumns:
     @classmethod
     def of(cls, parts: Mapping[str, Any]) -> ReorderingColumns:
         """Build columns from a scanner's output: keys as bytes and offsets, all values in one array."""
-        from smtformats.columns import StringTable
-
         blob, offsets = parts["keys"]
         keys = StringTable(memoryview(blob), offsets)
         return cls(keys, parts["values"].reshape(len(keys), -1) if len(keys) else parts["values"].reshape(0, 0))

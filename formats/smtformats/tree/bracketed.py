@@ -17,7 +17,7 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import Any, TextIO
 
-from smtformats.errors import FormatError, quote
+from smtformats.errors import quote
 from smtformats.files import HEAD_BYTES, Lines
 from smtformats.format import Format, Number
 from smtformats.tokens import BadField
@@ -52,10 +52,7 @@ def write(records: Iterable[Any], out: TextIO, number: Number) -> int:
 
 def _spell(record: Any) -> str:
     if not isinstance(record, Parse):
-        expected = "a tree with brackets"
-        raise FormatError(
-            expected, type(record).__name__, file=getattr(record, "file", ""), line=getattr(record, "line", 1)
-        )
+        raise BadField("a tree with brackets", type(record).__name__)
     return own(record, NAME) or _compose(record)
 
 
@@ -69,8 +66,7 @@ def _compose(record: Parse) -> str:
     except BadField:
         same = False
     if not same:
-        expected = "a tree of words and labels without blanks and round brackets"
-        raise FormatError(expected, quote(text), file=record.file, line=record.line, field=1)
+        raise BadField("a tree of words and labels without blanks and round brackets", quote(text), 1)
     return text + "\n"
 
 

@@ -27,8 +27,9 @@ from typing import Any, TextIO
 from smtformats.errors import FormatError, quote
 from smtformats.files import Lines
 from smtformats.format import Format, Number
+from smtformats.tokens import BadField
 from smtformats.tree.dependencies import Dependencies, Word
-from smtformats.writing import own
+from smtformats.writing import own, refusal
 
 NAME = "conllu-tree"
 MAX_WORDS = 100000
@@ -139,10 +140,7 @@ def write(records: Iterable[Any], out: TextIO, number: Number) -> int:
     open_end = ""
     for record in records:
         if not isinstance(record, Dependencies):
-            expected = "dependencies"
-            raise FormatError(
-                expected, type(record).__name__, file=getattr(record, "file", ""), line=getattr(record, "line", 1)
-            )
+            raise refusal(BadField("dependencies", type(record).__name__), record)
         text = own(record, NAME) or _compose(record)
         out.write(open_end + text)
         open_end = "" if text.endswith(("\n\n", "\n\r\n")) else "\n" if text[-1] == "\n" else "\n\n"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +55,3 @@ class Dependencies:
             forms.append(row.form)
             last = int(end) if dash else last
         return forms
-
-    def with_rows(self, rows: tuple[Word, ...]) -> Dependencies:
-        """Replace the lines of the sentence."""
-        return replace(self, rows=rows, raw=None)

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import TextIO
 
-from smtformats.errors import FormatError, quote
+from smtformats.errors import quote
 from smtformats.files import Lines
 from smtformats.format import Number
 from smtformats.tokens import BadField, blanks, is_id, numbers
@@ -54,13 +54,12 @@ class Reader:
 
     def __init__(self, lines: Lines, origin: str, word: str) -> None:
         self.lines = lines
-        self.stream = iter(lines)
         self.origin = origin
         self.word = word
 
     def blocks(self) -> Iterator[Block]:
         """Parse one block at a time."""
-        for header in self.stream:
+        for header in self.lines:
             yield self._block(header)
         if not self.lines.number:
             raise self.lines.error(f"`{self.word}_TXT_BEGIN_0 ...`", "an empty file", 1)
@@ -75,13 +74,13 @@ class Reader:
             if binary:
                 dense.append(self._floats(self.lines.read(_FLOAT_BYTES * width), entry))
                 continue
-            line = self._next(f"entry {entry} of {count}")
+            line = self.lines.next(f"entry {entry} of {count} on the next line")
             row, more = self._row(line, width)
             dense.append(row)
             sparse.append(more)
             raw.append(line)
         end = f"{self.word}_{'BIN' if binary else 'TXT'}_END_0"
-        line = self._next(f"`{end}` after {count} entries")
+        line = self.lines.next(f"`{end}` after {count} entries on the next line")
         if blanks(line) != [end]:
             raise self.lines.error(f"`{end}` after {count} entries", _shown(line), 1)
         raw.append(line)
@@ -118,12 +117,6 @@ class Reader:
             twice = next(i for i, name in enumerate(names) if name in names[:i])
             raise self.lines.error("each feature once", f"{quote(names[twice])} again", 5 + twice)
         return binary, tokens[1], int(tokens[2]), width, tuple(names)
-
-    def _next(self, what: str) -> str:
-        line = next(self.stream, None)
-        if line is None:
-            raise self.lines.error(f"{what} on the next line", "the end of the file", 1)
-        return line
 
     def _row(self, line: str, width: int) -> tuple[tuple[float, ...], dict[str, float]]:
         tokens = blanks(line)
@@ -171,7 +164,7 @@ def write_blocks(records: Iterable[Block], out: TextIO, number: Number, origin: 
         if (block.scorer is not None) != (word == "SCORES"):
             wanted = "statistics of a scorer" if word == "SCORES" else "features"
             actual = "features" if block.scorer is None else f"statistics of {block.scorer}"
-            raise FormatError(wanted, actual, line=block.line, field=1)
+            raise BadField(wanted, actual, 1)
         return own(block, origin) or _compose(block, number, word)
 
     return write_each(records, out, spell)
@@ -180,11 +173,11 @@ def write_blocks(records: Iterable[Block], out: TextIO, number: Number, origin: 
 def _compose(block: Block, number: Number, word: str) -> str:
     for name in (*block.names, *(block.scorer or "x",), *(name for row in block.sparse for name in row)):
         if blanks(name) != [name]:
-            raise FormatError("a name without blanks", quote(name), line=block.line, field=5)
+            raise BadField("a name without blanks", quote(name), 5)
     width = len(block.rows[0]) if block.rows and block.scorer is not None else len(block.names)
     for row in block.rows:
         if len(row) != width:
-            raise FormatError(f"{width} values in each entry", f"{len(row)}", line=block.line, field=4)
+            raise BadField(f"{width} values in each entry", f"{len(row)}", 4)
     title = block.scorer if block.scorer is not None else "".join(f"{name} " for name in block.names)
     parts = [f"{word}_TXT_BEGIN_0 {block.id} {len(block)} {width} {title}\n"]
     for i, row in enumerate(block.rows):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import re
 from collections.abc import Callable, Iterable
 from typing import NamedTuple, TextIO
 
@@ -10,6 +11,9 @@ from smtformats.errors import quote
 from smtformats.files import Lines
 from smtformats.format import Number
 from smtformats.tokens import BadField, numbers
+
+COMPONENT = re.compile(r"(.+)\[(0|[1-9]\d{0,8})\]", re.ASCII)
+"""A component of a vector feature, ``Name[i]``."""
 
 
 class WeightLine(NamedTuple):
@@ -136,6 +140,16 @@ def respell(old: str, value: float, number: Number) -> str:
     except BadField:
         same = False
     return old if same else number(value)
+
+
+def by_vector(names: Iterable[str]) -> tuple[str, ...]:
+    """Order names so that the components of a vector follow each other, at the position of the first one."""
+    labels: dict[str, list[tuple[int, str]]] = {}
+    for name in names:
+        part = COMPONENT.fullmatch(name)
+        label, index = (part[1], int(part[2])) if part else (name, -1)
+        labels.setdefault(label, []).append((index, name))
+    return tuple(name for parts in labels.values() for _, name in sorted(parts))
 
 
 def is_number(text: str) -> bool:

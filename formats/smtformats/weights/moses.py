@@ -18,17 +18,12 @@ from smtformats.errors import FormatError, quote
 from smtformats.files import Lines
 from smtformats.format import Format, Number
 from smtformats.nbest.moses import spell_labelled, vectors
-from smtformats.tokens import BadField, blanks, numbers
-from smtformats.weights.lines import FileWeights, respell, rewrite
+from smtformats.tokens import BadField, blanks, numbers, vector
+from smtformats.weights.lines import FileWeights, by_vector, respell, rewrite
 
 NAME = "moses-ini"
 _SECTION = re.compile(r"[ \t]*\[([^\]]*)\][ \t\r]*")
-_COMPONENT = re.compile(r"(.+)\[(\d{1,9})\]", re.ASCII)
 _HEADS = (b"[weight]", b"[feature]", b"[input-factors]", b"[mapping]")
-
-
-def _component_names(label: str, count: int) -> list[str]:
-    return [label] if count == 1 else [f"{label}[{k}]" for k in range(count)]
 
 
 class _Section:
@@ -70,7 +65,7 @@ def parse(lines: Lines) -> Iterator[dict[str, float]]:
         if weight is None:
             continue
         label, tokens = weight
-        names = _component_names(label, len(tokens))
+        names = vector(label, len(tokens))
         for field, (name, token) in enumerate(zip(names, tokens, strict=True), 2):
             if name in weights:
                 raise lines.error("each weight once", f"{quote(name)} again", field)
@@ -84,16 +79,6 @@ def parse(lines: Lines) -> Iterator[dict[str, float]]:
     yield weights
 
 
-def _gather(names: Iterable[str]) -> tuple[str, ...]:
-    """Order names so that the components of a vector follow each other, at the position of the first one."""
-    labels: dict[str, list[tuple[int, str]]] = {}
-    for name in names:
-        part = _COMPONENT.fullmatch(name)
-        label, index = (part[1], int(part[2])) if part else (name, -1)
-        labels.setdefault(label, []).append((index, name))
-    return tuple(name for parts in labels.values() for _, name in sorted(parts))
-
-
 def write(records: Iterable[dict[str, float]], out: TextIO, number: Number) -> int:
     """Write a ``[weight]`` section for each set of weights; returns their count."""
     count = 0
@@ -102,7 +87,7 @@ def write(records: Iterable[dict[str, float]], out: TextIO, number: Number) -> i
         if rewrite(weights, out, number, NAME, update):
             continue
         out.write("[weight]\n")
-        names = _gather(weights)
+        names = by_vector(weights)
         for label, first, last in vectors(names):
             components = names[first:last]
             if "#" in label:
@@ -120,12 +105,12 @@ def update(values: dict[str, float], lines: Lines, out: TextIO, number: Number) 
     """Write new values into the weight lines of a moses.ini and copy all else; returns names without a line."""
     section = _Section(lines)
     placed: set[str] = set()
-    sizes = {label: last - first for label, first, last in vectors(_gather(values))}
+    sizes = {label: last - first for label, first, last in vectors(by_vector(values))}
     for line in lines:
         weight = section.weight_line(line)
         if weight is not None:
             label, tokens = weight
-            names = _component_names(label, len(tokens))
+            names = vector(label, len(tokens))
             updated = [name for name in names if name in values]
             if updated and len(updated) < len(names):
                 lacking = next(name for name in names if name not in values)

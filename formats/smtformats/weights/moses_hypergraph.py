@@ -20,12 +20,20 @@ from typing import TextIO
 from smtformats.errors import FormatError, quote
 from smtformats.files import Lines
 from smtformats.format import Format, Number, first_lines
-from smtformats.weights.lines import FileWeights, WeightLine, is_number, read_lines, respell, rewrite
+from smtformats.weights.lines import (
+    COMPONENT,
+    FileWeights,
+    WeightLine,
+    by_vector,
+    is_number,
+    read_lines,
+    respell,
+    rewrite,
+)
 
 NAME = "moses-hypergraph-weights"
 _LINE = re.compile(r"([^ \t\r\n]+) ([^ \t\r\n]+)\n?")
 _FIRST = re.compile(r"(.+)_1")
-_COMPONENT = re.compile(r"(.+)\[(0|[1-9]\d{0,8})\]", re.ASCII)
 
 
 def inner_names(names: Iterable[str]) -> dict[str, str]:
@@ -47,7 +55,7 @@ def inner_names(names: Iterable[str]) -> dict[str, str]:
 def outer_names(names: Iterable[str]) -> dict[str, str]:
     """Map our names to Moses' names; raises ``FormatError`` if they would not read back as they are."""
     ordered = list(dict.fromkeys(names))
-    parts = [_COMPONENT.fullmatch(name) for name in ordered]
+    parts = [COMPONENT.fullmatch(name) for name in ordered]
     present = set(ordered)
     vectors = {part[1] for part in parts if part is not None and {f"{part[1]}[0]", f"{part[1]}[1]"} <= present}
     outer = {
@@ -85,7 +93,7 @@ def write(records: Iterable[dict[str, float]], out: TextIO, number: Number) -> i
     count = 0
     for weights in records:
         if not rewrite(weights, out, number, NAME, update):
-            outer = outer_names(_gather(weights))
+            outer = outer_names(by_vector(weights))
             out.writelines(_line(outer[name], weights[name], number) for name in outer)
         count += 1
     return count
@@ -101,16 +109,6 @@ def update(values: dict[str, float], lines: Lines, out: TextIO, number: Number) 
             line = line[: entry.first] + respell(entry.value(line), value, number) + line[entry.last :]
         out.write(line)
     return [name for name in values if name not in inner.values()]
-
-
-def _gather(names: Iterable[str]) -> list[str]:
-    """Order names so that the components of a vector follow each other, at the position of the first one."""
-    parts = {name: _COMPONENT.fullmatch(name) for name in names}
-    keys = {name: (part[1], int(part[2])) if part is not None else (name, -1) for name, part in parts.items()}
-    places: dict[str, int] = {}
-    for stem, _ in keys.values():
-        places.setdefault(stem, len(places))
-    return sorted(keys, key=lambda name: (places[keys[name][0]], keys[name][1]))
 
 
 def _line(name: str, value: float, number: Number) -> str:

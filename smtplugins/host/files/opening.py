@@ -119,7 +119,8 @@ def _with_options(record: Format, options: Mapping[str, Any]) -> Format:
     for part in ("parse", "load", "write"):
         function = getattr(record, part)
         if function is not None:
-            taken = {name: value for name, value in values.items() if name in parameters(function)}
+            named = parameters(record.parse if part == "load" and record.parse is not None else function)
+            taken = {name: value for name, value in values.items() if name in named}
             changes[part] = functools.partial(function, **taken)
     return replace(record, **changes)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import math
 from collections.abc import Iterable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -40,7 +41,7 @@ def test_rows() -> None:
     assert first.values == pytest.approx([math.log(p) for p in (0.6, 0.2, 0.2, 0.2, 0.2, 0.6)])
     assert second.values == (-100, math.log(0.5), math.log(0.5), 0, -100, -100)
     assert written([first, second]) == TABLE
-    assert written([second.with_values((math.log(0.25), -100.0))]) == "hut ||| hat ||| 0.25 0\n"
+    assert written([replace(second, values=(math.log(0.25), -100.0), raw=None)]) == "hut ||| hat ||| 0.25 0\n"
 
 
 @pytest.mark.parametrize(
@@ -58,7 +59,7 @@ def test_spellings(line: str, source: str, target: str | None, values: tuple[flo
     assert (row.source, row.target, row.values) == (source, target, values)
     assert written([row]) == line
     if max(values) <= 0:
-        (again,) = read(written([row.with_values(row.values)]))
+        (again,) = read(written([replace(row, raw=None)]))
         assert (again.source, again.target) == (source, target)
         assert again.values == pytest.approx(values)
 
@@ -207,5 +208,5 @@ def test_gold_comes_back(shared: Path, folder: str, lines: int) -> None:
     assert written(rows).encode() == data
     for row in rows[::997]:
         assert math.fsum(map(math.exp, row.values[:3])) == pytest.approx(1, abs=2e-6)
-        (again,) = read(written([row.with_values(row.values)]))
+        (again,) = read(written([replace(row, raw=None)]))
         assert again.values == pytest.approx(row.values)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from smtformats.columns import GrammarColumns, StringTable
+from smtformats.columns import GrammarColumns, StringTable, string_table
 from smtformats.grammar.rules import NonTerminal, Rule
 
 
@@ -23,11 +23,7 @@ class Numbering:
 
     def table(self) -> StringTable:
         """Return all strings."""
-        import numpy as np
-
-        encoded = [text.encode() for text in self.ids]
-        offsets = np.concatenate([[0], np.cumsum([len(text) for text in encoded], dtype=np.int64)]).astype(np.int64)
-        return StringTable(b"".join(encoded), offsets)
+        return string_table(self.ids)
 
 
 def grammar_columns(rules: Iterable[Rule]) -> GrammarColumns:

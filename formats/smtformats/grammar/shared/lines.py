@@ -6,15 +6,15 @@ import io
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, BinaryIO, NoReturn
+from typing import Any, BinaryIO, NoReturn
 
+from smtformats.columns import GrammarColumns
 from smtformats.errors import quote
 from smtformats.files import MAX_LINE_BYTES, Lines
 from smtformats.grammar.rules import NonTerminal, Rule, Symbol
+from smtformats.grammar.shared.gather import grammar_columns
+from smtformats.pieces import pieces, stream_of
 from smtformats.tokens import BadField, numbers
-
-if TYPE_CHECKING:
-    from smtformats.columns import GrammarColumns
 
 MAX_SYMBOLS = 1000
 MAX_FEATURES = 10000
@@ -135,9 +135,6 @@ def verify(line: str, rule: Rule, reader: RuleReader, names: tuple[str, ...], wh
 def load_records(
     parse: Callable[..., Iterator[Rule]], stream: BinaryIO, name: str, max_bytes: int = MAX_LINE_BYTES, **options: Any
 ) -> GrammarColumns:
-    """Load all rules as columns, via records. The stream may be compressed."""
-    from smtformats.grammar.shared.gather import grammar_columns
-    from smtformats.pieces import pieces, stream_of
-
+    """Load all rules as columns, via records, with the options of ``parse``. The stream may be compressed."""
     lines = Lines(stream_of(pieces(stream)), name, max_bytes=max_bytes)
     return grammar_columns(parse(lines, **options))

@@ -6,17 +6,15 @@ import os
 import re
 import struct
 from collections.abc import Callable, Collection
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from smtformats.errors import FormatError, quote
 
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
-    Ints = NDArray[np.int64]
-    Mask = NDArray[np.bool_]
-
+Ints = NDArray[np.int64]
+Mask = NDArray[np.bool_]
 _BLANK = re.compile(r"[ \t\n\x0b\f\r]")
 _GAP = re.compile(r"\[[^,].*\]")
 _DENSE = re.compile(r"\+?[0-9]{1,10}")
@@ -82,16 +80,12 @@ class Bytes:
 
     def array(self, width: int) -> NDArray[np.int32]:
         """Return the whole file as rows of ``width`` 32-bit integers."""
-        import numpy as np
-
         if not self.data or len(self.data) % (4 * width):
             raise self.error(f"a multiple of {4 * width} bytes", str(len(self.data)), 0)
         return np.frombuffer(self.data, dtype=">i4").astype(np.int32).reshape(-1, width)
 
     def gather(self, places: Ints, shape: str) -> NDArray[Any]:
         """Read the numbers at many positions."""
-        import numpy as np
-
         width = np.dtype(shape).itemsize
         self.check(places + width <= len(self.data), f"{width} bytes", lambda i: "the end of the file", places)
         if not len(places):
@@ -110,8 +104,6 @@ class PackedVocabulary:
     """Words by number, and which of them are non-terminals; other files use their negative numbers."""
 
     def __init__(self, folder: str) -> None:
-        import numpy as np
-
         file = Bytes(folder, "vocabulary")
         numbers = {"<unk>": 0}
         for i in range(1, file.count("words", 6) + 1):
@@ -147,8 +139,6 @@ class Encoding:
     """The features by number: their names and encoders."""
 
     def __init__(self, folder: str, vocabulary: PackedVocabulary, owner: str) -> None:
-        import numpy as np
-
         file = Bytes(folder, "encoding")
         self.id_type = _ID_TYPES[self._key(file, _ID_TYPES)]
         labelled = file.number(">B")
@@ -209,8 +199,6 @@ class Encoding:
 
     def read(self, file: Bytes, features: Ints, places: Ints) -> NDArray[np.float32]:
         """Read the values of these features at these positions."""
-        import numpy as np
-
         values: NDArray[np.float32] = np.ones(len(features), dtype=np.float32)
         kinds = self.kinds[features]
         for kind in np.flatnonzero(np.bincount(kinds)):

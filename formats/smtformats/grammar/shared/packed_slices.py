@@ -4,15 +4,11 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
-from smtformats.grammar.shared.packed_files import Bytes, Encoding, PackedVocabulary
+import numpy as np
+from numpy.typing import NDArray
 
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
-    from smtformats.grammar.shared.packed_files import Ints, Mask
+from smtformats.grammar.shared.packed_files import Bytes, Encoding, Ints, Mask, PackedVocabulary
 
 
 @dataclass(frozen=True)
@@ -42,8 +38,6 @@ class Slice:
 
 def read_slice(folder: str, name: str, vocabulary: PackedVocabulary, encoding: Encoding, limits: Limits) -> Slice:
     """Read ``name.source`` and the files beside it."""
-    import numpy as np
-
     file = Bytes(folder, name + ".source")
     parents, symbols, nodes, rules, places = _walk(file, vocabulary, limits)
     lhs, addresses, blocks = rules.T
@@ -67,23 +61,17 @@ def read_slice(folder: str, name: str, vocabulary: PackedVocabulary, encoding: E
 
 def _spread(starts: Ints, counts: Ints, step: int = 1) -> Ints:
     """Return ``counts[i]`` numbers from ``starts[i]``, a step apart, for all i."""
-    import numpy as np
-
     ends = np.cumsum(counts)
     first = np.repeat(starts - (ends - counts) * step, counts)
     return first + np.arange(len(first)) * step
 
 
 def _offsets(counts: Ints | Mask) -> Ints:
-    import numpy as np
-
     return np.concatenate([[0], np.cumsum(counts, dtype=np.int64)])
 
 
 def _walk(file: Bytes, vocabulary: PackedVocabulary, limits: Limits) -> tuple[Ints, Ints, Ints, Ints, Ints]:
     """Walk the source trie; returns parents and symbols of its nodes, and node, numbers and byte position of rules."""
-    import numpy as np
-
     words = file.array(1)[:, 0]
     size = len(words)
     seen = np.full(size, -1)
@@ -129,8 +117,6 @@ def _walk(file: Bytes, vocabulary: PackedVocabulary, limits: Limits) -> tuple[In
 
 def _sized(file: Bytes, words: NDArray[np.int32], at: Ints, width: int) -> Ints:
     """Return the number of entries of ``width`` at these positions, after checking that they lie inside the file."""
-    import numpy as np
-
     counts = words[at].astype(np.int64)
     room = (len(words) - at - (4 - width)) // width
     expected = "a number of children and rules that fits the file"
@@ -142,8 +128,6 @@ def _climb(
     file: Bytes, parents: Ints, symbols: Ints, at: Ints, places: Ints, limits: Limits
 ) -> tuple[NDArray[np.int32], Ints]:
     """Return the symbols on the paths from nodes to their roots, and offsets."""
-    import numpy as np
-
     jump = np.where(parents < 0, np.arange(len(parents)), parents)
     depth = (parents >= 0).astype(np.int64)
     for _ in range(limits.symbols.bit_length()):
@@ -171,8 +155,6 @@ def _targets(
     file: Bytes, vocabulary: PackedVocabulary, addresses: Ints, limits: Limits, rules: tuple[Bytes, Ints]
 ) -> tuple[NDArray[np.int32], Ints]:
     """Return the target sides, read from their addresses up to the root of the trie."""
-    import numpy as np
-
     table = file.array(2).astype(np.int64)
     parents, symbols = table.T
     size = 2 * len(table)
@@ -190,8 +172,6 @@ def _targets(
 
 def _gap_fault(source: NDArray[np.int32], source_offsets: Ints, target: NDArray[np.int32], target_offsets: Ints) -> int:
     """Return the first rule whose target side does not have each source-side gap once, or -1."""
-    import numpy as np
-
     arity: Ints = np.diff(_offsets(source < 0)[source_offsets])
     first = _offsets(arity)
     at = np.flatnonzero(target < 0)
@@ -206,8 +186,6 @@ def _gap_fault(source: NDArray[np.int32], source_offsets: Ints, target: NDArray[
 
 def _blocks(file: Bytes, blocks: Ints, rules: tuple[Bytes, Ints]) -> Ints:
     """Return the positions of the rules' blocks."""
-    import numpy as np
-
     count = file.count("blocks", 4)
     payload = file.number()
     if payload != len(file.data) - 8 - 4 * count:
@@ -226,8 +204,6 @@ def _features(
     file: Bytes, blocks: Ints, encoding: Encoding, limits: Limits, rules: tuple[Bytes, Ints]
 ) -> tuple[NDArray[np.int32], NDArray[np.float32], Ints]:
     """Return features, values and offsets. The k-th features of all rules are read together: entries differ in size."""
-    import numpy as np
-
     starts = _blocks(file, blocks, rules)
     counts = file.gather(starts, encoding.id_type).astype(np.int64)
     good = (counts >= 0) & (counts <= limits.features)
@@ -260,8 +236,6 @@ def _features(
 
 def _twice(features: NDArray[np.int32], offsets: Ints) -> int:
     """Return a rule that has a feature twice, or -1."""
-    import numpy as np
-
     rule = np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))
     if not np.any((np.diff(features) <= 0) & (np.diff(rule) == 0)):
         return -1
@@ -272,8 +246,6 @@ def _twice(features: NDArray[np.int32], offsets: Ints) -> int:
 
 def _points(file: Bytes, blocks: Ints, rules: tuple[Bytes, Ints]) -> tuple[Ints, Ints]:
     """Return alignment points and offsets."""
-    import numpy as np
-
     starts = _blocks(file, blocks, rules)
     counts = 2 * file.gather(starts, ">u1").astype(np.int64)
     good = starts + 1 + counts <= len(file.data)

@@ -3,26 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, BinaryIO
+from typing import BinaryIO
 
+from smtformats.columns import GrammarColumns
 from smtformats.errors import FormatError
 from smtformats.files import Lines
 from smtformats.grammar.rules import NonTerminal, Symbol
-from smtformats.scanning import scanned
-
-if TYPE_CHECKING:
-    from smtformats._scan import CdecScanner, MosesScanner
-    from smtformats.columns import GrammarColumns
-    from smtformats.grammar.shared.moses_tables import TableReader
+from smtformats.grammar.shared.moses_tables import TableReader
+from smtformats.scanning import Scanner, scanned
 
 
 def scan(
-    scanner: CdecScanner | MosesScanner, stream: BinaryIO, name: str, read: Callable[[Lines], None], max_bytes: int
+    scanner: Scanner, stream: BinaryIO, name: str, read: Callable[[Lines], None], max_bytes: int, shape: str
 ) -> GrammarColumns:
-    """Return the columns of a file, by :func:`scanned`."""
-    from smtformats.columns import GrammarColumns
-
-    return GrammarColumns.of(scanned(scanner, stream, name, read, max_bytes))
+    """Return the columns of a file, by :func:`scanned`. ``shape`` describes a rule, for a file without rules."""
+    columns = GrammarColumns.of(scanned(scanner, stream, name, read, max_bytes))
+    if not len(columns):
+        raise FormatError(f"a rule, {shape}", "none in the file", file=name, line=1, field=1)
+    return columns
 
 
 def scan_table(reader: TableReader, stream: BinaryIO, max_bytes: int, *, gaps: bool) -> GrammarColumns:
@@ -46,10 +44,7 @@ def scan_table(reader: TableReader, stream: BinaryIO, max_bytes: int, *, gaps: b
         source, target = map(_numbered, (rule.source, rule.target))
         scanner.add(rule.lhs, source, target, list(rule.features().items()), rule.alignment)
 
-    columns = scan(scanner, stream, name, read, max_bytes)
-    if not len(columns):
-        raise FormatError(f"a rule, {reader.shape}", "none in the file", file=name, line=1, field=1)
-    return columns
+    return scan(scanner, stream, name, read, max_bytes, reader.shape)
 
 
 def _numbered(symbols: tuple[Symbol, ...]) -> list[tuple[str, int]]:

@@ -5,15 +5,12 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, NoReturn, Protocol
+from typing import NoReturn, Protocol
 
 from smtformats.errors import FormatError, quote
 from smtformats.files import Lines
 from smtformats.grammar.rules import Rule
-from smtformats.hypergraph.graph import Edge, GraphBuilder
-
-if TYPE_CHECKING:
-    from smtformats.hypergraph.graph import GraphColumns
+from smtformats.hypergraph.graph import Edge, GraphBuilder, GraphColumns
 
 ID = r"(\d{1,18})"
 NUMBER = r"[+-]?\d+(?:\.\d*)?(?:[eE][+-]?\d+)?"

@@ -10,9 +10,7 @@ from dataclasses import fields, replace
 from typing import TYPE_CHECKING, Any
 
 from smtformats.columns import GrammarColumns, StringTable
-from smtformats.errors import FormatError
 from smtformats.files import Lines
-from smtformats.tokens import BadField
 
 if TYPE_CHECKING:
     import numpy as np
@@ -68,10 +66,7 @@ def spell(graph: GraphColumns, format: str, make: Callable[[], Iterable[str]]) -
     if extras.get("format") == format and extras["id"] == graph.id and extras["read"] == checksum(graph):
         text: str = extras["raw"]
         return text
-    try:
-        return "".join(make())
-    except BadField as bad:
-        raise FormatError(bad.expected, bad.found, file=graph.file, line=graph.line) from None
+    return "".join(make())
 
 
 def checksum(graph: GraphColumns) -> int:

@@ -4,18 +4,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from typing import TYPE_CHECKING, TextIO
+from typing import TextIO
 
 from smtformats.errors import quote
+from smtformats.format import Number
+from smtformats.hypergraph.graph import GraphColumns
 from smtformats.hypergraph.lattices import Arc, arcs_of
 from smtformats.hypergraph.shared.sentence import spell
 from smtformats.hypergraph.shared.slf_names import NAME, NULL, SCALE, SCALES, SCORE
 from smtformats.tokens import BadField, blanks
 from smtformats.writing import write_each
-
-if TYPE_CHECKING:
-    from smtformats.format import Number
-    from smtformats.hypergraph.graph import GraphColumns
 
 _SHORT = {"acoustic": "a", "language": "l", "ngram": "n"}
 _BASE = "2.71828182845905"

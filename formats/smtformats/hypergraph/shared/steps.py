@@ -9,13 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
 
 from smtformats.errors import quote
+from smtformats.hypergraph.graph import GraphColumns
 from smtformats.tokens import BadField
-
-if TYPE_CHECKING:
-    from smtformats.hypergraph.graph import GraphColumns
 
 _NONE = -float("inf")
 

@@ -11,10 +11,11 @@ from dataclasses import dataclass
 from typing import TextIO
 
 from smtformats.candidates import Candidates, Layout
-from smtformats.errors import FormatError, quote
+from smtformats.errors import quote
 from smtformats.files import HEAD_BYTES, Lines
 from smtformats.format import Number
 from smtformats.tokens import BadField, blanks, is_id
+from smtformats.writing import write_each
 
 BAR = " ||| "
 OTHERS = re.compile(r"tm_\S+_\d+=-?\d+\.\d{3}|F\d+=|WordScores=")
@@ -67,28 +68,20 @@ class Grouper:
         self.count = 0
         self.current: Candidates | None = None
 
-    def place(self, key: str) -> Candidates | None:
-        """Begin a new list if the id is new; returns the previous list, which is then complete."""
+    def place(self, key: str) -> Iterable[Candidates]:
+        """Begin a new list if the id is new; returns the previous list if that is complete now."""
         current = self.current
         if current is not None and current.id == key:
-            return None
+            return ()
         if not is_id(key):
             raise self.lines.error("a sentence id (a whole number)", quote(key), field=1)
         if current is not None and int(key) <= int(current.id):
             raise self.lines.error(f"an id after {current.id} (ids ascend)", quote(key), field=1)
+        lines = self.lines
         self.current = Candidates(
-            id=key,
-            texts=[],
-            layouts=[],
-            values=[],
-            totals=[],
-            raw=[],
-            origin=self.origin,
-            file=self.lines.name,
-            line=self.lines.number,
-            first=self.count,
+            key, totals=[], raw=[], origin=self.origin, file=lines.name, line=lines.number, first=self.count
         )
-        return current
+        return () if current is None else (current,)
 
     def add(self, text: str, layout: Layout, values: list[float], total: float | None, raw: str) -> None:
         """Add a hypothesis to the current list; in a format without totals, ``total`` is always ``None``."""
@@ -154,61 +147,45 @@ class Dialect:
     field: int = 3
     frame: Callable[[Candidates, bool], tuple[str, str]] = _frame
 
+    def write(self, lists: Iterable[Candidates], out: TextIO, number: Number) -> int:
+        """Write lists and return their count; lines read by this format are copied with their changes."""
+        last: Candidates | None = None
 
-def write_lists(lists: Iterable[Candidates], out: TextIO, number: Number, dialect: Dialect) -> int:
-    """Write lists: lines read by this format are copied with their changes, all others are composed anew."""
-    count = 0
-    open_end = False
-    last: Candidates | None = None
-    for nbest in lists:
-        raw = nbest.raw if nbest.origin.partition(" ")[0] == dialect.origin else None
-        if raw is None and not is_id(nbest.id):
-            expected = "a sentence id (a whole number)"
-            raise FormatError(expected, quote(nbest.id), file=nbest.file, line=nbest.line, field=1)
-        if last is not None and len(nbest) and int(nbest.id) <= int(last.id):
-            expected = f"an id after {last.id}, the id at {last.file or '<data>'}:{last.line} (ids ascend)"
-            raise FormatError(expected, quote(nbest.id), file=nbest.file, line=nbest.line, field=1)
-        last = nbest
-        before, after = dialect.frame(nbest, raw is not None)
-        block = [before] if before else []
-        for i in range(len(nbest)):
-            try:
-                line = dialect.compose(nbest, i, number) if raw is None else _patch(nbest, i, raw[i], number, dialect)
-            except BadField as bad:
-                raise FormatError(
-                    bad.expected, bad.found, file=nbest.file, line=nbest.line, field=dialect.field
-                ) from None
-            if block and block[-1][-1:] != "\n":
-                block[-1] += "\n"
-            block.append(line)
-        block.append(after)
-        text = "".join(block)
-        if open_end and text:
-            out.write("\n")
-        out.write(text)
-        if text:
-            open_end = text[-1] != "\n"
-        count += 1
-    return count
+        def spell(nbest: Candidates) -> str | None:
+            nonlocal last
+            raw = nbest.raw if nbest.origin.partition(" ")[0] == self.origin else None
+            if raw is None and not is_id(nbest.id):
+                raise BadField("a sentence id (a whole number)", quote(nbest.id), 1)
+            if last is not None and len(nbest) and int(nbest.id) <= int(last.id):
+                place = f"{last.file or '<data>'}:{last.line}"
+                raise BadField(f"an id after {last.id}, the id at {place} (ids ascend)", quote(nbest.id), 1)
+            last = nbest
+            before, after = self.frame(nbest, raw is not None)
+            block = [before] if before else []
+            for i in range(len(nbest)):
+                if block and block[-1][-1:] != "\n":
+                    block[-1] += "\n"
+                block.append(self.compose(nbest, i, number) if raw is None else self._patch(nbest, i, raw[i], number))
+            return "".join([*block, after]) or None
 
+        return write_each(lists, out, spell, self.field)
 
-def _patch(nbest: Candidates, i: int, raw: str, number: Number, dialect: Dialect) -> str:
-    kept = nbest.original[i] if nbest.original is not None else len(nbest.layouts[i])
-    if not nbest.rescored and kept == len(nbest.layouts[i]):
-        return raw
-    pieces, features, total = dialect.cut(raw, nbest.origin)
-    if (kept < len(nbest.layouts[i]) and features < 0) or (nbest.rescored and total < 0):
-        raise BadField(
-            "a format that can hold the new features and totals (choose one with --to)", quote(dialect.origin)
-        )
-    if kept < len(nbest.layouts[i]):
-        body = pieces[features].rstrip(" ")
-        longer = dialect.append(body, nbest.layouts[i][kept:], nbest.values[i][kept:], number)
-        pieces[features] = longer + pieces[features][len(body) :]
-    if nbest.rescored and nbest.totals is not None:
-        body = pieces[total].rstrip(" \t\r\n")
-        pieces[total] = number(nbest.totals[i]) + pieces[total][len(body) :]
-    return "".join(pieces)
+    def _patch(self, nbest: Candidates, i: int, raw: str, number: Number) -> str:
+        kept = nbest.original[i] if nbest.original is not None else len(nbest.layouts[i])
+        if not nbest.rescored and kept == len(nbest.layouts[i]):
+            return raw
+        pieces, features, total = self.cut(raw, nbest.origin)
+        if (kept < len(nbest.layouts[i]) and features < 0) or (nbest.rescored and total < 0):
+            expected = "a format that can hold the new features and totals (choose one with --to)"
+            raise BadField(expected, quote(self.origin))
+        if kept < len(nbest.layouts[i]):
+            body = pieces[features].rstrip(" ")
+            longer = self.append(body, nbest.layouts[i][kept:], nbest.values[i][kept:], number)
+            pieces[features] = longer + pieces[features][len(body) :]
+        if nbest.rescored and nbest.totals is not None:
+            body = pieces[total].rstrip(" \t\r\n")
+            pieces[total] = number(nbest.totals[i]) + pieces[total][len(body) :]
+        return "".join(pieces)
 
 
 def add_items(body: str, more: str) -> str:
@@ -220,14 +197,12 @@ def compose_text(nbest: Candidates, i: int) -> str:
     """The text of a hypothesis, checked to contain no ``|||`` and no line break."""
     text = nbest.texts[i]
     if "|||" in text or "\n" in text:
-        expected = "a text without `|||` or a line break"
-        raise FormatError(expected, quote(text), file=nbest.file, line=nbest.line, field=2)
+        raise BadField("a text without `|||` or a line break", quote(text), 2)
     return text
 
 
 def compose_total(nbest: Candidates, i: int, number: Number) -> str:
     """The total score of a hypothesis, which this kind of list requires."""
     if nbest.totals is None:
-        expected = "a total score (rescore the list with weights first)"
-        raise FormatError(expected, "none", file=nbest.file, line=nbest.line, field=4)
+        raise BadField("a total score (rescore the list with weights first)", "none", 4)
     return number(nbest.totals[i])

@@ -5,16 +5,14 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Iterator
 from dataclasses import replace
-from typing import TYPE_CHECKING, BinaryIO
+from typing import BinaryIO
 
 from smtformats.candidates import Candidates
 from smtformats.errors import FormatError
 from smtformats.files import Lines
+from smtformats.list_columns import ListColumns
 from smtformats.nbest.shared.fields import Grouper
 from smtformats.pieces import pieces, stream_of
-
-if TYPE_CHECKING:
-    from smtformats.columns import ListColumns
 
 Rest = Callable[[Lines, Grouper, "ListColumns"], Iterator[Candidates]]
 """Parse the remaining lines: the grouper may hold a list already begun, the columns hold all lists before it."""
@@ -23,7 +21,6 @@ Rest = Callable[[Lines, Grouper, "ListColumns"], Iterator[Candidates]]
 def load_lists(stream: BinaryIO, name: str, max_bytes: int, dialect: str, origin: str, rest: Rest) -> ListColumns:
     """Load all lists of a file as columns."""
     from smtformats._scan import ListScanner
-    from smtformats.columns import ListColumns
 
     scanner = ListScanner(dialect, max_bytes)
     more = pieces(stream)
