@@ -17,6 +17,8 @@ from smtformats.format import Number
 from smtformats.tokens import BadField, blanks, is_id
 
 BAR = " ||| "
+BARS = len(" |||") + 2 * len(BAR)
+"""The characters of a line in front of its total beside the id, the text and the features."""
 OTHERS = re.compile(r"tm_\S+_\d+=-?\d+\.\d{3}|F\d+=|WordScores=")
 """Beginnings of the feature fields of Joshua and Marian, whose lists otherwise look like those of cdec and Moses."""
 
@@ -90,8 +92,19 @@ class Grouper:
         )
         return current
 
-    def add(self, text: str, layout: Layout, values: list[float], total: float | None, raw: str) -> None:
-        """Add a hypothesis to the current list; in a format without totals, ``total`` is always ``None``."""
+    def add(
+        self,
+        text: str,
+        layout: Layout,
+        values: list[float],
+        total: float | None,
+        raw: str,
+        place: int = 0,
+    ) -> None:
+        """Add a hypothesis to the current list; in a format without totals, ``total`` is always ``None``.
+
+        ``place`` is where the total begins in ``raw``; without it the line is split again to change its total.
+        """
         current = self.current
         assert current is not None
         assert current.raw is not None
@@ -104,6 +117,8 @@ class Grouper:
             assert current.totals is not None
             current.totals.append(total)
         current.raw.append(raw)
+        if place:
+            current.places.append(place)
         self.count += 1
 
     def add_extras(self, extras: Mapping[str, str]) -> None:
@@ -196,6 +211,10 @@ def _patch(nbest: Candidates, i: int, raw: str, number: Number, dialect: Dialect
     kept = nbest.original[i] if nbest.original is not None else len(nbest.layouts[i])
     if not nbest.rescored and kept == len(nbest.layouts[i]):
         return raw
+    if nbest.places and nbest.totals is not None and kept == len(nbest.layouts[i]):
+        at = nbest.places[i]
+        total, bar, rest = raw[at:].partition(BAR)
+        return raw[:at] + number(nbest.totals[i]) + total[len(total.rstrip(" \t\r\n")) :] + bar + rest
     pieces, features, total = dialect.cut(raw, nbest.origin)
     if (kept < len(nbest.layouts[i]) and features < 0) or (nbest.rescored and total < 0):
         raise BadField(
