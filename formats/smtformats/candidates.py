@@ -26,7 +26,8 @@ class Candidates:
     with the same features share one layout object. ``raw`` holds the lines as read (each with its newline) and
     ``origin`` names the format that read them. A writer of that format copies these lines and rewrites only what
     changed: the features from ``original[i]`` on and, if ``rescored``, the total. ``before`` and ``after`` are lines
-    around the list that belong to no hypothesis; only that writer uses them. ``first`` is the position of the first
+    around the list that belong to no hypothesis; only that writer uses them, and ``places``: where the
+    total begins in each raw line, empty if the format does not say. ``first`` is the position of the first
     hypothesis in the whole file, from 0. Indexing gives text, features and total of a hypothesis. Methods return new
     lists and never modify one in place.
     """
@@ -38,6 +39,7 @@ class Candidates:
     totals: list[float] | None = None
     extras: dict[str, list[str]] = field(default_factory=dict)
     raw: list[str] | None = None
+    places: list[int] = field(default_factory=list, compare=False, repr=False)
     origin: str = ""
     file: str = ""
     line: int = 1
@@ -168,6 +170,7 @@ class Candidates:
             totals=None if self.totals is None else [self.totals[i] for i in order],
             extras={name: [column[i] for i in order] for name, column in self.extras.items()},
             raw=None if self.raw is None else [self.raw[i] for i in order],
+            places=[self.places[i] for i in order] if self.places else [],
             original=None if self.original is None else [self.original[i] for i in order],
             ranks=[ranks[i] for i in order],
         )

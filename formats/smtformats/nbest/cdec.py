@@ -18,6 +18,7 @@ from smtformats.format import Format, Number
 from smtformats.list_columns import ListColumns
 from smtformats.nbest.shared.fields import (
     BAR,
+    BARS,
     OTHERS,
     Dialect,
     Grouper,
@@ -79,7 +80,8 @@ def _lists(lines: Lines, group: Grouper, known: set[str]) -> Iterator[Candidates
             total = total_of(fields[2])
         except BadField as bad:
             raise lines.locate(bad, field) from None
-        group.add(fields[0].strip(" "), layout, values, total, line)
+        place = len(key) + BARS + len(fields[0]) + len(fields[1])
+        group.add(fields[0].strip(" "), layout, values, total, line, place)
         if blank and group.current is not None:
             group.current.before, blank = blank, ""
     for last in group.finish():

@@ -21,6 +21,7 @@ from smtformats.format import Format, Number
 from smtformats.list_columns import ListColumns
 from smtformats.nbest.shared.fields import (
     BAR,
+    BARS,
     OTHERS,
     Dialect,
     Grouper,
@@ -105,7 +106,8 @@ def _lists(lines: Lines, group: Grouper) -> Iterator[Candidates]:
             total = total_of(fields[2])
         except BadField as bad:
             raise lines.locate(bad, field) from None
-        group.add(fields[0].strip(" "), layout, values, total, line)
+        place = len(key) + BARS + len(fields[0]) + len(fields[1])
+        group.add(fields[0].strip(" "), layout, values, total, line, place)
         group.add_extras(_extras(fields[3:]) if len(fields) > 3 else {})
     yield from group.finish()
 

@@ -40,18 +40,17 @@ class RuleTable:
 
     def load(self, formats: Iterable[Format] | None = None, cache: str | None = None) -> GrammarColumns:
         """Load the rules."""
-        from smtplugins.host.files.opening import format_options, load_grammar, open_known
+        from smtplugins.host.files.opening import format_options, load_rules, open_known, with_options
 
-        known = None if formats is None else list(formats)
-        with open_known(self.path, "grammar", self.format, known) as opened:
+        with open_known(self.path, "grammar", self.format, formats) as opened:
             record = opened.record
-        options = format_options(record)
-        spec = Spec.of(self.format or record.name)
-        if not spec.options and "owner" in options and self.owner:
-            spec = Spec(spec.name, {"owner": self.owner})
-        elif not spec.options and "table" in options and self.name:
-            spec = Spec(spec.name, {"table": self.name})
-        return load_grammar(self.path, format=spec, cache=cache, formats=known)
+        if self.format is None or not Spec.of(self.format).options:
+            known = format_options(record)
+            if "owner" in known and self.owner:
+                record = with_options(record, {"owner": self.owner})
+            elif "table" in known and self.name:
+                record = with_options(record, {"table": self.name})
+        return load_rules(self.path, record, cache)
 
     def dense_names(self, names: Iterable[str]) -> list[str]:
         """The features that every rule of the table has: the table's name, numbered if there are several."""

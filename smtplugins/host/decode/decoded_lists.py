@@ -54,13 +54,14 @@ def candidates_of(
             (texts, rows, totals), extras = _only(decoding), {name: [""] for name in fields}
         texts = texts if decoding.shown is None else [decoding.shown(text) for text in texts]
     values, layouts = [], []
+    known: dict[tuple[str, ...], tuple[str, ...]] = {}
     several = {name: match[1] for name in (rows[0] if rows else ()) if (match := COMPONENT.fullmatch(name))}
     for row in rows:
         there = {several[name] for name, value in row.items() if value and name in several}
         shown = (name for name, value in row.items() if value or several.get(name) in there)
         others = (name for name in shown if name not in always and name not in hidden)
         layout = always + tuple(sorted(others))
-        layouts.append(layout)
+        layouts.append(known.setdefault(layout, layout))
         values.append(rounded([row.get(name, 0.0) for name in layout]))
     return Candidates(
         id=decoding.id, texts=texts, layouts=layouts, values=values, totals=rounded(totals), extras=extras

@@ -100,11 +100,11 @@ class ForestDecoder(ABC, Generic[SystemT]):
         """Translate sentences; translations come in the order of the input."""
         loading = self.load(model)
         system: Any = self._system
-
-        def work(sentence: Sentence) -> Decoding:
-            return self._own_worker(system, graphs).decode(sentence)
-
-        for decoding in in_order(work, sentences, threads):
+        if threads == 1:
+            decodings: Iterator[Decoding] = map(self._own_worker(system, graphs).decode, sentences)
+        else:
+            decodings = in_order(lambda sentence: self._own_worker(system, graphs).decode(sentence), sentences, threads)
+        for decoding in decodings:
             yield replace(decoding, stats=added(decoding.stats, loading)) if loading else decoding
             loading = {}
 

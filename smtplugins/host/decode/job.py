@@ -45,8 +45,9 @@ def run(
     precision: int | None = None,
     note: Callable[[str], None] = lambda text: None,
     quiet: bool = True,
+    keep: Callable[[Candidates], object] = lambda nbest: None,
 ) -> DecodingStatistics:
-    """Decode the sentences and write their translations, or with ``k`` their n-best lists.
+    """Decode the sentences and write their translations, or with ``k`` their n-best lists, which ``keep`` is given too.
 
     ``fields`` are further fields of the lists (``host/files/list_fields.py``), ``forests`` is a folder for forests,
     ``built`` a file for the steps that built each tree (``host/decode/built_steps.py``). ``jobs`` processes share what
@@ -71,19 +72,24 @@ def run(
     task = _Task(translator, k, unique, files, trace is not None, built is not None, wanted, hidden)
 
     def results() -> Iterator[_Result]:
-        for result in progress(runner.map(_decode, sentences, setup=lambda: task), "sentences", quiet=quiet):
+        for result in progress(runner.map(_Task.decode, sentences, setup=lambda: task), "sentences", quiet=quiet):
             statistics.add(result.decoding)
             _report(result, note, trace)
             if trees is not None and result.tree is not None:
                 trees.write(line_of(result.tree, shown))
             yield result
 
+    def lists() -> Iterator[Candidates]:
+        for result in results():
+            if result.candidates is not None:
+                keep(result.candidates)
+                yield result.candidates
+
     with _opened(built) as trees:
         if record is None:
             _write_texts(results(), output)
         else:
-            lists = (result.candidates for result in results() if result.candidates is not None)
-            write_all(record, lists, output, precision)
+            write_all(record, lists(), output, precision)
     if files is not None:
         files.write_beside()
     return statistics
@@ -164,10 +170,7 @@ class _Task:
 
     def decode(self, sentence: Sentence) -> _Result:
         """Decode a sentence. The result does not refer to the decoder, so it can be sent through a pipe."""
-        decodings = list(self.translator.decode([sentence], graphs=self.graphs))
-        if len(decodings) != 1:
-            raise SmtError(f"sentence {sentence.id}: expected one decoding of one sentence, found {len(decodings)}")
-        decoding = decodings[0]
+        decoding = self.translator.decode_one(sentence, graphs=self.graphs)
         times = Times()
         with times("output"):
             graph = decoding.graph() if self.graphs and decoding.graph is not None else None
@@ -197,10 +200,6 @@ class _Result:
     candidates: Candidates | None
     trace: tuple[str, ...] | None
     tree: BuiltTree | None
-
-
-def _decode(task: _Task, sentence: Sentence) -> _Result:
-    return task.decode(sentence)
 
 
 def _built_tree(sentence: Sentence, decoding: Decoding) -> BuiltTree:

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from smtplugins.contracts.errors import UsageError
+from smtplugins.contracts.errors import SmtError, UsageError
 from smtplugins.host.arguments import argument
 from smtplugins.host.config.resources import resources
 from smtplugins.host.config.rule_tables import RuleTable, merged
@@ -112,6 +112,15 @@ class Translator:
         if graphs:
             return self.decoder.decode(given, self.model, threads=threads, graphs=True)
         return self.decoder.decode(given, self.model, threads=threads)
+
+    def decode_one(self, sentence: Sentence, *, graphs: bool = False) -> Decoding:
+        """Translate a sentence."""
+        # A decoder without graphs need not have the parameter.
+        asked = {"graphs": True} if graphs else {}
+        decodings = list(self.decoder.decode([sentence], self.model, **asked))
+        if len(decodings) != 1:
+            raise SmtError(f"sentence {sentence.id}: expected one decoding of one sentence, found {len(decodings)}")
+        return decodings[0]
 
 
 def make_translator(

@@ -75,7 +75,7 @@ def find_format(name: str | Spec, kind: str | None = None, formats: Iterable[For
         if match is not None:
             raise UsageError(f"format {name!r} is of kind {match.kind}, expected {kind}: {', '.join(sorted(fitting))}")
         raise UsageError(f"unknown format {name!r}{suggestion(name, fitting)}")
-    return _with_options(match, options) if options else match
+    return with_options(match, options) if options else match
 
 
 def _named_format(name: str, kind: str | None, formats: Iterable[Format]) -> Format | None:
@@ -101,7 +101,8 @@ def format_options(record: Format) -> dict[str, inspect.Parameter]:
     return {name: option for name, option in known.items() if option.kind is inspect.Parameter.KEYWORD_ONLY}
 
 
-def _with_options(record: Format, options: Mapping[str, Any]) -> Format:
+def with_options(record: Format, options: Mapping[str, Any]) -> Format:
+    """The format with these options set."""
     from dataclasses import replace
 
     from smtplugins.contracts.spec import convert, parameters, suggestion
@@ -318,11 +319,16 @@ def load_grammar(
 
     ``cache`` is the cache folder or ``off``; the default is `$SMT_CACHE` or the user's cache folder.
     """
+    with open_known(path, "grammar", format, formats) as opened:
+        record = opened.record
+    return load_rules(path, record, cache)
+
+
+def load_rules(path: Path, record: Format, cache: str | None = None) -> GrammarColumns:
+    """Load a grammar of a known format as columns."""
     from smtformats.caching.folders import cache_folder, cached_load
     from smtplugins.core.grammar.tables import source_index
 
-    with open_known(path, "grammar", format, formats) as opened:
-        record = opened.record
     return cached_load(path, record, cache_folder(cache), index=source_index)
 
 

@@ -83,7 +83,7 @@ class TaskMaterial:
 
 
 def _best(translator: Translator, sentence: Sentence) -> str | None:
-    (decoded,) = translator.decode([sentence])
+    decoded = translator.decode_one(sentence)
     return decoded.best if decoded.found else None
 
 

@@ -6,9 +6,10 @@ Finished files on disk are reused; incomplete ones are written again.
 from __future__ import annotations
 
 import functools
+import itertools
 import json
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
 
 LISTS = "candidates.jsonl.gz"
 BEST = "best.json"
+_FORMAT = "jsonl-nbest"
 
 
 @dataclass(frozen=True)
@@ -68,43 +70,61 @@ class ListPool:
 
     def add(self, folder: Path, translator: Translator) -> tuple[dict[str, str], int]:
         """Decode lists, or read those on disk, and pool them; return the best texts by id and how many are new."""
-        from smtformats.files import open_bytes
-        from smtplugins.host.decode import job
-
-        work, path = self.work, folder / LISTS
-        if not path.exists():
-            # Without notes: the loop reports the number of untranslated sentences.
-            job.run(
-                work.host,
-                translator,
-                work.sentences,
-                path,
-                k=work.nbest,
-                to_format="jsonl-nbest",
-                jobs=work.jobs,
-                quiet=work.quiet,
-            )
         best: dict[str, str] = {}
+        parts: list[Candidates] = []
         before = self.count
-        with open_bytes(path) as stream:
-            empty = not stream.peek(1)
-        if not empty:
-            parts = []
-            self.found = 0
-            for nbest in work.host.read(path, format="jsonl-nbest"):
-                best[nbest.id] = nbest.texts[0]
-                self.found += len(nbest)
-                part = select_unseen(nbest, self._seen.setdefault(nbest.id, set()))
-                if part is not None:
-                    parts.append(replace(part, totals=None))
-            rows = self._judge.each((part.texts, int(part.id)) for part in parts)
-            for part, stats in zip(parts, rows, strict=True):
-                self.count += len(part)
-                self._lists[part.id] = append_list(self._lists.get(part.id), part)
-                self._stats.setdefault(part.id, []).append(stats)
+
+        def keep(nbest: Candidates) -> None:
+            if nbest.id in best:
+                raise SmtError(f"expected each sentence id once, found {nbest.id} again")
+            if not best:
+                self.found = 0
+            best[nbest.id] = nbest.texts[0]
+            self.found += len(nbest)
+            part = select_unseen(nbest, self._seen.setdefault(nbest.id, set()))
+            if part is not None:
+                parts.append(replace(part, totals=None))
+
+        path = folder / LISTS
+        if path.exists():
+            self._read(path, keep)
+        else:
+            self._decode(path, translator, keep)
         if not best:
             raise SmtError("no sentence has a translation: expected lists to learn from (see `smt decode --trace`)")
+        rows = self._judge.each((part.texts, int(part.id)) for part in parts)
+        for part, stats in zip(parts, rows, strict=True):
+            self.count += len(part)
+            self._lists[part.id] = append_list(self._lists.get(part.id), part)
+            self._stats.setdefault(part.id, []).append(stats)
         return best, self.count - before
+
+    def _read(self, path: Path, keep: Callable[[Candidates], None]) -> None:
+        from smtformats.files import open_bytes
+
+        with open_bytes(path) as stream:
+            empty = not stream.peek(1)
+        for nbest in () if empty else self.work.host.read(path, format=_FORMAT):
+            keep(nbest)
+
+    def _decode(self, path: Path, translator: Translator, keep: Callable[[Candidates], None]) -> None:
+        from smtplugins.host.decode import job
+
+        work, name = self.work, os.fspath(path)
+        numbers = itertools.count(1)
+        # As they are read from the file, in which each list is a line. Without notes: the loop reports the number of
+        # untranslated sentences.
+        job.run(
+            work.host,
+            translator,
+            work.sentences,
+            path,
+            k=work.nbest,
+            to_format=_FORMAT,
+            jobs=work.jobs,
+            quiet=work.quiet,
+            keep=lambda nbest: keep(replace(nbest, file=name, line=next(numbers))),
+        )
 
     def material(self) -> Material:
         """The training data of all iterations so far."""
@@ -173,7 +193,7 @@ def _forest(translator: Translator, folder: Path, sentence: Sentence) -> tuple[s
     """Decode a sentence and save its forest; return its id and best text."""
     from smtplugins.core.graph.compacting import compacted
 
-    (decoded,) = translator.decode([sentence], graphs=True)
+    decoded = translator.decode_one(sentence, graphs=True)
     graph = decoded.graph() if decoded.graph is not None else None
     if graph is None:
         raise UsageError("learning from forests needs a decoder that returns graphs; this one does not")

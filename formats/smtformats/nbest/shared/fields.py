@@ -18,6 +18,8 @@ from smtformats.tokens import BadField, blanks, is_id
 from smtformats.writing import write_each
 
 BAR = " ||| "
+BARS = len(" |||") + 2 * len(BAR)
+"""The characters of a line in front of its total beside the id, the text and the features."""
 OTHERS = re.compile(r"tm_\S+_\d+=-?\d+\.\d{3}|F\d+=|WordScores=")
 """Beginnings of the feature fields of Joshua and Marian, whose lists otherwise look like those of cdec and Moses."""
 
@@ -83,8 +85,19 @@ class Grouper:
         )
         return () if current is None else (current,)
 
-    def add(self, text: str, layout: Layout, values: list[float], total: float | None, raw: str) -> None:
-        """Add a hypothesis to the current list; in a format without totals, ``total`` is always ``None``."""
+    def add(
+        self,
+        text: str,
+        layout: Layout,
+        values: list[float],
+        total: float | None,
+        raw: str,
+        place: int = 0,
+    ) -> None:
+        """Add a hypothesis to the current list; in a format without totals, ``total`` is always ``None``.
+
+        ``place`` is where the total begins in ``raw``; without it the line is split again to change its total.
+        """
         current = self.current
         assert current is not None
         assert current.raw is not None
@@ -97,6 +110,8 @@ class Grouper:
             assert current.totals is not None
             current.totals.append(total)
         current.raw.append(raw)
+        if place:
+            current.places.append(place)
         self.count += 1
 
     def add_extras(self, extras: Mapping[str, str]) -> None:
@@ -174,8 +189,12 @@ class Dialect:
         kept = nbest.original[i] if nbest.original is not None else len(nbest.layouts[i])
         if not nbest.rescored and kept == len(nbest.layouts[i]):
             return raw
-        pieces, features, total = self.cut(raw, nbest.origin)
-        if (kept < len(nbest.layouts[i]) and features < 0) or (nbest.rescored and total < 0):
+        if nbest.places and nbest.totals is not None and kept == len(nbest.layouts[i]):
+            at = nbest.places[i]
+            total, bar, rest = raw[at:].partition(BAR)
+            return raw[:at] + number(nbest.totals[i]) + total[len(total.rstrip(" \t\r\n")) :] + bar + rest
+        pieces, features, place = self.cut(raw, nbest.origin)
+        if (kept < len(nbest.layouts[i]) and features < 0) or (nbest.rescored and place < 0):
             expected = "a format that can hold the new features and totals (choose one with --to)"
             raise BadField(expected, quote(self.origin))
         if kept < len(nbest.layouts[i]):
@@ -183,8 +202,8 @@ class Dialect:
             longer = self.append(body, nbest.layouts[i][kept:], nbest.values[i][kept:], number)
             pieces[features] = longer + pieces[features][len(body) :]
         if nbest.rescored and nbest.totals is not None:
-            body = pieces[total].rstrip(" \t\r\n")
-            pieces[total] = number(nbest.totals[i]) + pieces[total][len(body) :]
+            body = pieces[place].rstrip(" \t\r\n")
+            pieces[place] = number(nbest.totals[i]) + pieces[place][len(body) :]
         return "".join(pieces)
 
 

@@ -289,7 +289,7 @@ def _write_set(translator: Translator, files: ForestFiles, sentence: Sentence) -
     from smtplugins.contracts.tools.graphs import compacted
 
     begun = time.process_time()
-    (decoding,) = translator.decode([sentence], graphs=True)
+    decoding = translator.decode_one(sentence, graphs=True)
     assert decoding.graph is not None
     graph = compacted(decoding.graph())
     files.write(graph, decoding.id)
