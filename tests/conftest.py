@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import importlib.util
 import os
 import signal
 import sys
@@ -20,6 +21,7 @@ settings.register_profile("suite", DEEP, max_examples=25)
 settings.load_profile(os.environ.get("SMT_TEST_PROFILE", "suite"))
 
 FEWEST = 10
+CHECKOUT = Path(__file__).resolve().parents[1]
 GOLDEN = Path(__file__).parent / "golden"
 
 
@@ -35,6 +37,11 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_configure(config: pytest.Config) -> None:
     if config.getoption("--without"):
         os.environ["SMT_DISABLE_PLUGINS"] = config.getoption("--without")
+    if os.environ.get("SMT_TEST_INSTALLED"):
+        for name in ("smtplugins", "smtformats"):
+            spec = importlib.util.find_spec(name)
+            if spec is None or spec.origin is None or Path(spec.origin).is_relative_to(CHECKOUT):
+                raise pytest.UsageError(f"SMT_TEST_INSTALLED: {name} is not installed, or imported from the checkout")
 
 
 def unexpected_skips(config: pytest.Config) -> list[str]:

@@ -8,6 +8,8 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
+import smtplugins
+
 pytest_plugins = ["pytester"]
 
 CASE = """
@@ -127,3 +129,18 @@ def test_skips_have_to_be_allowed(
     assert result.ret == bool(named)
     shown = result.stdout.str().partition("not in .ci/skips")[2]
     assert [name for name in SKIPS if f"{name}.py" in shown] == named
+
+
+@pytest.mark.parametrize("inside", [False, True])
+def test_installed_packages_have_to_be_from_elsewhere(
+    pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch, inside: bool
+) -> None:
+    place = f"Path({str(Path(smtplugins.__file__).parents[1])!r})" if inside else "Path(__file__).parent"
+    text = (Path(__file__).parent / "conftest.py").read_text()
+    pytester.makeconftest(text.replace("CHECKOUT = Path(__file__).resolve().parents[1]", f"CHECKOUT = {place}"))
+    pytester.makepyfile("def test_it():\n    pass")
+    monkeypatch.setenv("SMT_TEST_INSTALLED", "1")
+    result = pytester.runpytest_subprocess("-p", "no:cacheprovider")
+    assert result.ret == (pytest.ExitCode.USAGE_ERROR if inside else pytest.ExitCode.OK)
+    if inside:
+        result.stderr.fnmatch_lines(["*SMT_TEST_INSTALLED: smtplugins is not installed, or imported from the checkout"])

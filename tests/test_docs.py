@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import inspect
-import os
 import re
 import shutil
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import get_args
 
 import pytest
 
 import smtplugins as smt
+from tests.warm import warm_smt
 
 ROOT = Path(__file__).resolve().parents[1]
 # Each with the folder where it begins; `$ cd FOLDER` holds for what follows.
@@ -53,8 +54,13 @@ def fences(path: Path) -> list[tuple[str, str]]:
     return re.findall(r"^```(\w+)\n(.*?)^```$", path.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
 
 
-def run(command: list[str] | str, folder: Path) -> str:
-    environment = {**os.environ, "PATH": os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])}
+@pytest.fixture(scope="module")
+def environment(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, str]]:
+    with warm_smt(tmp_path_factory.mktemp("smt")) as environment:
+        yield environment
+
+
+def run(command: list[str] | str, folder: Path, environment: dict[str, str]) -> str:
     done = subprocess.run(
         command,
         cwd=folder,
@@ -62,7 +68,7 @@ def run(command: list[str] | str, folder: Path) -> str:
         shell=isinstance(command, str),
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=600,
     )
     # diff and cmp say with 1 that files differ, which is what some examples show.
     assert done.returncode == 0 or (done.returncode == 1 and "diff" in command), done.stderr
@@ -83,7 +89,7 @@ def check_output(expected: list[str], found: list[str]) -> None:
 
 
 @pytest.mark.parametrize("name", [one for one in RUNNABLE if one not in PAPERS or (ROOT / one).exists()])
-def test_fences_run_as_they_stand(name: str, tmp_path: Path) -> None:
+def test_fences_run_as_they_stand(name: str, tmp_path: Path, environment: dict[str, str]) -> None:
     shutil.copytree(ROOT / "examples", tmp_path / "examples")
     folder = tmp_path / RUNNABLE[name]
     for language, body in fences(ROOT / name):
@@ -94,11 +100,11 @@ def test_fences_run_as_they_stand(name: str, tmp_path: Path) -> None:
                 if re.fullmatch(r"cd \S+", command):
                     folder = (folder / command[3:]).resolve(strict=True)
                     continue
-                check_output(output.splitlines(), run(command, folder).splitlines())
+                check_output(output.splitlines(), run(command, folder, environment).splitlines())
         elif re.fullmatch(r"# \w+\.\w+", first):
             (folder / first[2:]).write_text(body, encoding="utf-8")
         elif language == "python":
-            run([sys.executable, "-c", body], folder)
+            run([sys.executable, "-c", body], folder, environment)
         else:
             assert body.startswith(INSTALL), f"a fence that nothing runs: {body}"
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 import tempfile
 import time
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +25,7 @@ def searn_labels(shared: Path, rounds: int = 5) -> dict[str, Any]:
     sides = [str(data / f"train.{one}.gz") for one in ("de", "en")]
     files = ["-s", sides[0], "-t", sides[1], "-a", links, "-q", "-o"]
     with tempfile.TemporaryDirectory() as name:
-        commands = {
+        commands: dict[str, Sequence[str]] = {
             "label": [smt, "searn", "label", *files, f"{name}/label"],
             "extract": [smt, "extract", "--phrases", *files, f"{name}/extract"],
         }
@@ -37,7 +38,7 @@ def searn_labels(shared: Path, rounds: int = 5) -> dict[str, Any]:
     found["cpu_of_extract"] = found["label"]["cpu_s"] / found["extract"]["cpu_s"]
     found["entries_of_extract"] = found["label"]["entries"] / found["extract"]["entries"]
     pairs = []
-    for source, target, one in read_pairs(*sides, links):
+    for source, target, one in read_pairs(sides[0], sides[1], links):
         assert one is not None
         pairs.append((len(source.split()), len(target.split()), one.points))
     seconds = float("inf")

@@ -11,7 +11,7 @@ import os
 import sys
 import tempfile
 import traceback
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from types import FunctionType
 
@@ -25,30 +25,17 @@ def main() -> int:
     parser.add_argument("formats", nargs="*", metavar="FORMAT", help="default: all that are files")
     parser.add_argument("--seconds", type=float, default=5.0, help="for each format (default: 5)")
     parser.add_argument("--keep", type=int, default=0, metavar="N", help="inputs to keep for each format (default: 0)")
+    parser.add_argument("--jobs", type=int, default=1, metavar="N", help="formats at once (default: 1)")
     args = parser.parse_args()
     unknown = set(args.formats) - FORMATS.keys()
     if unknown:
         parser.error(f"unknown format {min(unknown)}; known: {', '.join(sorted(FORMATS))}")
     instrument()
-    broken = 0
-    for name in args.formats or sorted(FORMATS):
-        with tempfile.TemporaryDirectory() as scratch:
-            status, log = run(name, args.seconds, Path(scratch))
-            crashes = [path.read_bytes() for path in Path(scratch).glob("broken/*")]
-            found = sorted((path.read_bytes() for path in Path(scratch).glob("found/*")), key=len)
-        if args.keep and not crashes:
-            good = [data for data in found if check(FORMATS[name], data) == "read"][: args.keep // 2]
-            found = good + [data for data in found if data not in good][: args.keep - len(good)]
-        if crashes or args.keep:
-            keep(name, crashes or found)
-        lines = log.strip().split("\n")
-        report = next((line for line in reversed(lines) if line.startswith("stat::number_of_executed_units")), "")
-        sound = status == 0 and not crashes and report
-        print(f"{name:26}{report.split(':')[-1].strip() or '?':>9} runs  {'sound' if sound else 'BROKEN'}", flush=True)
-        if not sound:
-            broken += 1
-            print("\n".join(lines[-40:]), file=sys.stderr)
-    return 1 if broken else 0
+    names = args.formats or sorted(FORMATS)
+    with tempfile.TemporaryDirectory() as name:
+        scratch = Path(name)
+        sound = [report(name, status, scratch / name, args.keep) for name, status in run(names, args, scratch)]
+    return 0 if all(sound) else 1
 
 
 def instrument() -> None:
@@ -59,22 +46,51 @@ def instrument() -> None:
             atheris.instrument_func(function)
 
 
-def run(name: str, seconds: float, into: Path) -> tuple[int, str]:
-    """Fuzz one format in a child, because that ends the process: its exit status and what it printed."""
-    log = into / "log"
+def run(names: Sequence[str], args: argparse.Namespace, scratch: Path) -> Iterator[tuple[str, int]]:
+    """Fuzz formats in children, some at once, because that ends the process; yields names with exit statuses."""
+    waiting = list(reversed(names))
+    running: dict[int, str] = {}
+    while waiting or running:
+        while waiting and len(running) < args.jobs:
+            name = waiting.pop()
+            running[start(name, args.seconds, scratch / name)] = name
+        child, status = os.wait()
+        yield running.pop(child), os.waitstatus_to_exitcode(status)
+
+
+def start(name: str, seconds: float, into: Path) -> int:
+    """Fork a process that fuzzes one format and writes what it prints to ``log``; its id."""
+    into.mkdir()
     child = os.fork()
-    if not child:
-        try:
-            with log.open("wb") as stream:
-                os.dup2(stream.fileno(), 1)
-                os.dup2(stream.fileno(), 2)
-            fuzz(name, seconds, into)
-        except BaseException:
-            traceback.print_exc()
-        finally:
-            os._exit(70)
-    _, status = os.waitpid(child, 0)
-    return os.waitstatus_to_exitcode(status), log.read_text(errors="replace")
+    if child:
+        return child
+    try:
+        with (into / "log").open("wb") as stream:
+            os.dup2(stream.fileno(), 1)
+            os.dup2(stream.fileno(), 2)
+        fuzz(name, seconds, into)
+    except BaseException:
+        traceback.print_exc()
+    finally:
+        os._exit(70)
+
+
+def report(name: str, status: int, scratch: Path, keeping: int) -> bool:
+    """Print how many inputs of a format were tried, keep what is asked for; whether all promises held."""
+    crashes = [path.read_bytes() for path in scratch.glob("broken/*")]
+    inputs = sorted((path.read_bytes() for path in scratch.glob("found/*")), key=len)
+    if keeping and not crashes:
+        good = [data for data in inputs if check(FORMATS[name], data) == "read"][: keeping // 2]
+        inputs = good + [data for data in inputs if data not in good][: keeping - len(good)]
+    if crashes or keeping:
+        keep(name, crashes or inputs)
+    lines = (scratch / "log").read_text(errors="replace").strip().split("\n")
+    runs = next((line for line in reversed(lines) if line.startswith("stat::number_of_executed_units")), "")
+    sound = status == 0 and not crashes and bool(runs)
+    print(f"{name:26}{runs.split(':')[-1].strip() or '?':>9} runs  {'sound' if sound else 'BROKEN'}", flush=True)
+    if not sound:
+        print("\n".join(lines[-40:]), file=sys.stderr)
+    return sound
 
 
 def fuzz(name: str, seconds: float, into: Path) -> None:
