@@ -32,7 +32,7 @@ def add_setting(parser: argparse.ArgumentParser, *, required: bool = True) -> No
         help="translation of words without a rule: the word oov, as in the paper, or a copy (default: oov)",
     )
     group.add_argument(
-        "--oov-cost", type=float, default=100.0, metavar="C", help="cost of each such word (default: 100)"
+        "--oov-cost", type=float, default=100.0, metavar="C", help="cost of each word without a rule (default: 100)"
     )
     group.add_argument(
         "--pop-limit", type=int, default=200, metavar="K", help="cube pruning: pop limit of each node (default: 200)"
@@ -61,9 +61,7 @@ def add_setting(parser: argparse.ArgumentParser, *, required: bool = True) -> No
 def add_work(parser: argparse.ArgumentParser) -> None:
     """Add the options of processes, cache and verbosity."""
     parser.add_argument("-j", "--jobs", type=int, default=1, metavar="N", help="processes (same output for any N)")
-    parser.add_argument(
-        "--cache", metavar="DIR|off", help="where columns of grammars are kept between runs (default: $SMT_CACHE)"
-    )
+    parser.add_argument("--cache", metavar="DIR|off", help="cache of loaded grammars (default: $SMT_CACHE)")
     parser.add_argument("-q", "--quiet", action="store_true", help="no progress and no notes on standard error")
     parser.add_argument("-v", "--verbose", action="count", default=0, help="tracebacks of failures")
 

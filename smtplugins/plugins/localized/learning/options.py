@@ -24,7 +24,7 @@ def add_learning(parser: argparse.ArgumentParser) -> None:
         "--threshold", type=int, default=3, metavar="N", help="use block bigrams with more than N events (default: 3)"
     )
     parser.add_argument(
-        "--keep", type=int, default=KEEP, metavar="N", help=f"alternatives for each source phrase (default: {KEEP})"
+        "--keep", type=int, default=KEEP, metavar="N", help=f"alternatives per source phrase (default: {KEEP})"
     )
     parser.add_argument(
         "--float-rate",
@@ -61,7 +61,7 @@ def add_learning(parser: argparse.ArgumentParser) -> None:
         "--lex-norm",
         choices=("paper", "koehn"),
         default="paper",
-        help="normalise p(s|t) by the count of s, as printed in the paper, or by that of t (default: paper)",
+        help="denominator of p(s|t): the count of s (paper, as printed) or of t (koehn) (default: paper)",
     )
     parser.add_argument(
         "--seed", type=int, default=1, metavar="N", help="random seed of the order of events (default: 1)"
