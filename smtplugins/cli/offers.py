@@ -91,7 +91,7 @@ def _format_row(host: Any, entry: Any, kind: str) -> dict[str, Any]:
 
 
 def _choices(options: Mapping[str, inspect.Parameter], docs: Mapping[str, str]) -> list[dict[str, str]]:
-    """A row for each option, with what it does where that is documented."""
+    """A row for each option, with its description if there is one."""
     from smtplugins.contracts.spec import shown_type
 
     return [

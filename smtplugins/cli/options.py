@@ -38,7 +38,7 @@ def inherit(parser: argparse.ArgumentParser) -> None:
 
 
 def add_input(parser: argparse.ArgumentParser, what: str = "n-best list", *, configured: bool = False) -> None:
-    """Add input file and format; with ``configured`` the default is the configuration's."""
+    """Add the options for input file and format; with ``configured`` the configuration sets the default."""
     default, shown = (None, "the configuration's, else standard input") if configured else ("-", "standard input")
     parser.add_argument("-i", "--input", default=default, metavar="FILE", help=f"{what} (default: {shown})")
     parser.add_argument(
@@ -86,7 +86,7 @@ def add_config(parser: argparse.ArgumentParser | argparse._ArgumentGroup, *, req
 
 
 def add_output(parser: argparse.ArgumentParser) -> None:
-    """Add output file, format and number precision."""
+    """Add the options for output file, format and number precision."""
     parser.add_argument("-o", "--output", default="-", metavar="FILE", help="output file (default: standard output)")
     parser.add_argument(
         "--to",
@@ -98,7 +98,7 @@ def add_output(parser: argparse.ArgumentParser) -> None:
 
 
 def add_precision(parser: argparse.ArgumentParser) -> None:
-    """Add the number precision."""
+    """Add the option for the precision of numbers."""
     parser.add_argument(
         "--precision",
         type=int,
@@ -108,7 +108,7 @@ def add_precision(parser: argparse.ArgumentParser) -> None:
 
 
 def add_references(parser: argparse.ArgumentParser) -> None:
-    """Add references, joined by id."""
+    """Add the option for references, which are joined by id."""
     parser.add_argument(
         "-r",
         "--ref",
@@ -146,7 +146,7 @@ def add_missing_weight(parser: argparse.ArgumentParser) -> None:
 
 
 def add_sources(parser: argparse.ArgumentParser) -> None:
-    """Add source and annotation files, joined by id."""
+    """Add the options for source and annotation files, which are joined by id."""
     add_source(parser)
     parser.add_argument(
         "--annotation",
@@ -174,7 +174,7 @@ def add_partial(parser: argparse.ArgumentParser) -> None:
 
 
 def add_post(parser: argparse.ArgumentParser) -> None:
-    """Add postprocessing of hypotheses."""
+    """Add the option to postprocess hypotheses."""
     parser.add_argument(
         "--post",
         metavar="none|bpe|spm|detok:LANG|CMD",
@@ -184,7 +184,7 @@ def add_post(parser: argparse.ArgumentParser) -> None:
 
 
 def add_table(parser: argparse.ArgumentParser) -> None:
-    """Add the output style of tables."""
+    """Add the option for the output style of tables."""
     parser.add_argument("-f", "--format", choices=TABLES, default="text", help="how to print the table")
 
 

@@ -22,7 +22,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     options.inherit(check)
     check.set_defaults(command=run_checks)
     new = verbs.add_parser("new", help="create a plugin distribution that passes the conformance kit")
-    new.add_argument("name", metavar="NAME", help="its name: letters, digits and `-`")
+    new.add_argument("name", metavar="NAME", help="name of the new plugin: letters, digits and `-`")
     new.add_argument("folder", nargs="?", metavar="FOLDER", help="folder to create (default: ./smt-NAME)")
     options.add_common(new)
     options.inherit(new)

@@ -1,4 +1,4 @@
-"""What a decoder implements and returns, and what it may tell the host besides."""
+"""What a decoder implements and returns, and its optional members."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ class BuiltStep:
     """A step that adds one rule to a growing tree.
 
     ``rule`` is ``[LHS] ||| source ||| target`` with gaps like ``[X,1]`` (``rule_text`` of
-    ``host/decode/built_steps.py``), over source words ``first`` to ``last``. ``beside`` is the number of the step it
-    is attached to, -1 if it starts a new fragment. The rule is ``above`` that one or below it; ``child`` is the number
-    of the lower among the upper one's children, from 0 in source order. ``further`` are pairs of other steps and
-    child numbers: in a chart, a rule is put above all its children at once.
+    ``host/decode/built_steps.py``), over source words ``first`` to ``last``. ``beside`` is the number of the step it is
+    attached to, -1 if it starts a new fragment. ``above`` says whether the rule is attached above that step or below
+    it; ``child`` is the position of the lower of the two among the children of the upper, from 0 in source order.
+    ``further`` are pairs of other steps and child numbers: in a chart, a rule is put above all its children at once.
     """
 
     rule: str

@@ -1,4 +1,4 @@
-"""The exceptions that become messages: raise them for what a user can put right."""
+"""Exceptions that are printed as messages: raise them for errors that a user can correct."""
 
 from __future__ import annotations
 

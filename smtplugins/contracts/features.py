@@ -24,7 +24,7 @@ S = TypeVar("S")
 
 @runtime_checkable
 class RuleFeature(Protocol):
-    """Scores rules out of context: called once for all rules of a grammar, or all made for a sentence."""
+    """Scores rules out of context: a call for all rules of a grammar, one for all rules made for a sentence."""
 
     def score_rules(self, rules: Rules) -> Scores: ...
 
@@ -120,7 +120,7 @@ class PhrasePositionFeature(Protocol):
     """A feature of phrase positions that native phrase search computes itself.
 
     ``positional`` is ``"jump"`` for the distance between phrases, or ``"orientation"`` for a lexicalised reordering
-    model, which the feature then has as ``model``.
+    model, which the feature then holds as ``model``.
     """
 
     positional: str
@@ -128,7 +128,7 @@ class PhrasePositionFeature(Protocol):
 
 @runtime_checkable
 class ArcCosts(Protocol):
-    """A feature under whose name the numbers on lattice arcs are read; ``arcs`` is how many each arc has."""
+    """A feature that names the scores read from lattice arcs; ``arcs`` is the number of scores of an arc."""
 
     arcs: int
 
@@ -137,7 +137,7 @@ class ArcCosts(Protocol):
 class ArcFeature(Protocol):
     """Turns the numbers on a lattice arc into features; ``word`` is ``None`` on an arc without a word.
 
-    Raises :class:`smtformats.tokens.BadField` for an arc with other numbers than it expects.
+    Raises :class:`smtformats.tokens.BadField` for an arc without the scores that it expects.
     """
 
     def arc_features(self, label: str, features: Mapping[str, float], word: str | None) -> Mapping[str, float]: ...
@@ -163,7 +163,7 @@ class CandidateFeature(Protocol):
 
 @runtime_checkable
 class CountingFeature(Protocol):
-    """A feature whose own data has a row per hypothesis; it checks the number after the last list."""
+    """A feature whose own data has a row per hypothesis; it checks the number of rows after the last list."""
 
     def done(self, hypotheses: int) -> None: ...
 

@@ -25,7 +25,7 @@ class Artefact(Protocol):
 
 @dataclass(frozen=True)
 class Files:
-    """An artefact as the plain files it was saved in, to be read by its maker.
+    """An artefact as the plain files it was saved in, to be read by the code that wrote them.
 
     ``recorded`` is the hash from when it was saved, so a model keeps its hash through saving and loading.
     """
@@ -38,7 +38,7 @@ class Files:
         shutil.copytree(self.folder, folder, dirs_exist_ok=True)
 
     def digest(self) -> str:
-        """The recorded hash, or else one of names and contents."""
+        """The recorded hash, else a hash of the files' names and contents."""
         if self.recorded:
             return self.recorded
         total = hashlib.sha256()

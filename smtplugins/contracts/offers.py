@@ -29,7 +29,7 @@ _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_.-]*")
 
 
 def resolve(reference: Callable[..., Any] | str) -> Callable[..., Any]:
-    """A callable, or the one that ``"package.module:name"`` refers to, whose module is imported now."""
+    """Return a callable; ``"package.module:name"`` is imported."""
     if not isinstance(reference, str):
         return reference
     module, _, name = reference.partition(":")
@@ -88,7 +88,7 @@ class Offer:
         return resolve(self.make)
 
     def trial_options(self, folder: Path) -> Mapping[str, Any]:
-        """The options of ``trial``, none without one."""
+        """The options that ``trial`` returns; none if there is no ``trial``."""
         options: Mapping[str, Any] = resolve(self.trial)(folder) if self.trial is not None else {}
         return options
 

@@ -61,7 +61,7 @@ def check_bounds(options: Any, owner: str = "") -> None:
 
 @functools.cache
 def _metadata(options: type) -> dict[str, dict[str, Any]]:
-    """What fields say beside type and default; a field that is declared again keeps what its base class says."""
+    """The documentation and bounds of each field; a field that is declared again keeps those of its base class."""
     merged: dict[str, dict[str, Any]] = {}
     for base in options.__mro__:
         for field in base.__dict__.get("__dataclass_fields__", {}).values():
@@ -101,7 +101,7 @@ def option_parameters(options: type) -> dict[str, inspect.Parameter]:
 
 
 def option_docs(options: type) -> dict[str, str]:
-    """What each option does, where its field or that of a base class says so."""
+    """The description of each option that has one, from its field or that of a base class."""
     return {name: said["doc"] for name, said in _metadata(options).items() if said.get("doc")}
 
 
@@ -114,7 +114,7 @@ def _default(field: dataclasses.Field[Any]) -> Any:
 
 
 def fill(made: type[T], values: object, **computed: Any) -> T:
-    """Make a ``made`` from the values that it has names for; ``computed`` values take precedence.
+    """Make a ``made`` and set its fields from ``values`` by name; ``computed`` values take precedence.
 
     ``made`` is a dataclass or a native struct of options. Fields of ``values`` that ``made`` has no name for are left
     out; ``computed`` names that it lacks are errors.
@@ -128,7 +128,7 @@ def fill(made: type[T], values: object, **computed: Any) -> T:
 
 
 def grouped(make: Any, signature: inspect.Signature, values: Mapping[str, Any]) -> dict[str, Any]:
-    """The arguments of ``make`` for flat options: its dataclass of options is built from those that are its fields."""
+    """The arguments of ``make``; values that are fields of its dataclass of options are put into that dataclass."""
     record = options_class(make, signature)
     if record is None or record is make:
         return dict(values)

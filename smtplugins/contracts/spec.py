@@ -1,8 +1,9 @@
-"""``NAME[,key=value...]``: how features, metrics, learners and runners are named, and how their options get types.
+"""``NAME[,key=value...]``: the name of a feature, metric, learner, decoder or runner with its options, and their types.
 
-A value with a comma stands in quotes: ``external,command="score --beam 5, --fast"``; a quote inside them is doubled.
-Types come from the signature of what is made, so a constructor is all the declaration there is. Two options of features
-are the host's own: ``name=``, the column's name, and ``tuneable=false``, which leaves it out of Moses' n-best lists.
+A value with a comma is quoted: ``external,command="score --beam 5, --fast"``; quotes inside are doubled. Options are
+the parameters of a constructor, with the types of its signature. The host itself reads two options of features:
+``name=``, the name of the column, and ``tuneable=false``: its weight is not learnt, and Moses' n-best lists leave it
+out.
 """
 
 from __future__ import annotations
@@ -27,14 +28,14 @@ _FALSE = {"false", "no", "off", "0"}
 
 @dataclass(frozen=True)
 class Spec:
-    """A name with options; values are strings from a command line, or typed from a configuration file or Python."""
+    """A name with options; values from a command line are strings, others may be typed."""
 
     name: str
     options: Mapping[str, Any] = field(default_factory=dict)
 
     @classmethod
     def parse(cls, text: str) -> Spec:
-        """Read ``NAME[,key=value...]``."""
+        """Parse ``NAME[,key=value...]``."""
         name, *items = _split(text)
         if not name:
             raise UsageError(f"expected NAME[,key=value...], found {text!r}")
@@ -60,7 +61,7 @@ class Spec:
 
     @classmethod
     def of(cls, value: str | Mapping[str, Any] | Spec) -> Spec:
-        """A spec from any of its spellings: a string, a mapping with ``name``, or a spec."""
+        """Make a spec from a string, or a mapping with ``name``; return a spec as it is."""
         if isinstance(value, Spec):
             return value
         if isinstance(value, str):
@@ -94,7 +95,7 @@ def _split(text: str) -> list[str]:
 def _unquote(value: str) -> str:
     quote, inside = value[:1], value[1:-1]
     quoted = len(value) > 1 and quote in "\"'" and value[-1] == quote
-    # Two quoted pieces, as in `"a" "b"`, are one value as it stands.
+    # Two quoted pieces, as in `"a" "b"`, are a single value, kept as it is.
     if quoted and quote not in inside.replace(quote * 2, ""):
         return inside.replace(quote * 2, quote)
     return value
@@ -108,7 +109,7 @@ def _quote(value: str) -> str:
 
 
 def suggestion(name: str, known: Iterable[str]) -> str:
-    """``; did you mean ...?`` if something close is known, else what is known."""
+    """The end of an error message: ``; did you mean ...?`` with similar names, else a list of all known names."""
     names = sorted(known)
     close = difflib.get_close_matches(name, names, n=3, cutoff=0.6)
     if close:
@@ -117,19 +118,19 @@ def suggestion(name: str, known: Iterable[str]) -> str:
 
 
 def evaluated(make: Callable[..., Any]) -> inspect.Signature:
-    """A signature with evaluated annotations where they can be: some names are there for type checkers only."""
+    """Return a signature with its annotations evaluated, except names that exist for type checkers only."""
     try:
         return inspect.signature(make, eval_str=True)
     except NameError:
         found = inspect.signature(make)
-    # One such name must not hide the types of the others.
+    # An unknown name must not hide the types of other parameters.
     known = _names_at(make)
     each = [one.replace(annotation=_type_of(one.annotation, known)) for one in found.parameters.values()]
     return found.replace(parameters=each)
 
 
 def _names_at(make: Callable[..., Any]) -> dict[str, Any]:
-    """What the annotations of a function or class may name."""
+    """The global names that the annotations of a function or class refer to."""
     inner: Any = make
     while isinstance(inner, functools.partial):
         inner = inner.func
@@ -148,11 +149,11 @@ def _type_of(annotation: Any, known: dict[str, Any]) -> Any:
 
 
 GIFTS = frozenset({"resources"})
-"""Parameters that the host fills: no options of anybody's."""
+"""Parameters that the host fills; they are not options."""
 
 
 def parameters(make: Callable[..., Any]) -> dict[str, inspect.Parameter]:
-    """The options of ``make``: its parameters but the host's gifts; a dataclass of options counts field by field."""
+    """The options of ``make``: its parameters and the fields of its dataclass of options, without ``GIFTS``."""
     kinds = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
     signature = evaluated(make)
     record = options_class(make, signature)
@@ -166,13 +167,13 @@ def parameters(make: Callable[..., Any]) -> dict[str, inspect.Parameter]:
 
 
 def documentation(make: Callable[..., Any]) -> dict[str, str]:
-    """What each option of ``make`` does, where a dataclass of options says so."""
+    """The description of each option of ``make`` that has one in a dataclass of options."""
     record = options_class(make, evaluated(make))
     return {} if record is None else option_docs(record)
 
 
 def shown_type(annotation: Any) -> str:
-    """A type as a person writes it; nothing where none is given."""
+    """Format a type for a person; an empty string if there is none."""
     if annotation is inspect.Parameter.empty:
         return ""
     # Python 3.13 calls it pathlib._local.Path.
@@ -182,7 +183,7 @@ def shown_type(annotation: Any) -> str:
 def build(
     what: str, make: Callable[..., Any], options: Mapping[str, Any], given: Mapping[str, Any] | None = None
 ) -> Any:
-    """Call ``make`` with options checked against its signature and converted to its types, and with what is given."""
+    """Call ``make`` with checked and converted options, and with those ``given`` values that are its parameters."""
     typed = checked(what, make, options)
     signature = evaluated(make)
     gifts = {name: value for name, value in (given or {}).items() if name in signature.parameters}
@@ -190,7 +191,7 @@ def build(
 
 
 def checked(what: str, make: Callable[..., Any], options: Mapping[str, Any]) -> dict[str, Any]:
-    """Options checked against the signature of what is built with them, and converted to its types."""
+    """Check options against the signature of ``make`` and convert them to its types."""
     known = parameters(make)
     for name in options:
         if name not in known:
@@ -202,7 +203,7 @@ def checked(what: str, make: Callable[..., Any], options: Mapping[str, Any]) -> 
 
 
 def convert(value: Any, wanted: Any, place: str) -> Any:
-    """A value as the annotated type; strings are read, other values checked."""
+    """Convert a value to the annotated type: strings are parsed, other values checked."""
     origin = typing.get_origin(wanted)
     if wanted in (inspect.Parameter.empty, Any) or isinstance(wanted, str):
         return value

@@ -224,7 +224,7 @@ class WordOverlap:
         references: Sequence[Sequence[str]],
         sources: Sequence[str] | None = None,
     ) -> NDArray[Any]:
-        """Count words in both, in the hypothesis and in the reference."""
+        """Count the words in common, those of the hypothesis and those of the reference."""
         import numpy as np
 
         rows = []

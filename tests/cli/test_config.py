@@ -64,7 +64,8 @@ def test_weights_on_standard_input_are_refused(smt: Smt) -> None:
         assert (found.code, found.out) == (1, "")
         assert found.err == (
             "smt: <stdin>:9: weight: expected a configuration with weights in a file (standard input cannot be read "
-            "again), found 'LM= 0.5': it changes translations and is not supported (--ignore weight goes on without)\n"
+            "again), found 'LM= 0.5': it changes translations and is not supported (--ignore weight continues "
+            "without)\n"
         )
     piped = smt("config", "show", "-c", "-", "--ignore", "weight", stdin=INI).ok()
     assert "weights:" not in piped
@@ -96,7 +97,7 @@ def test_settings_that_change_translations(smt: Smt) -> None:
     message = (
         "smt: moses.ini:2: minimum-bayes-risk: expected false, found 'true': it changes translations and is not "
         "supported; line 5: input-factors: expected 0, words alone, found '0 1' (--ignore minimum-bayes-risk --ignore "
-        "input-factors goes on without)\n"
+        "input-factors continues without)\n"
     )
     commands: tuple[tuple[str, ...], ...] = (
         ("config", "show", "-c", "moses.ini"),

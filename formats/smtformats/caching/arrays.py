@@ -133,9 +133,9 @@ class Layout:
 
 @dataclass(frozen=True)
 class Keeper:
-    """How columns of one kind are cached: ``parts`` turns them into arrays (without ``about``), ``columns`` back.
+    """How columns of one kind are cached: ``parts`` turns them into arrays (without ``about``).
 
-    ``columns`` returns None if an offset or index is out of range.
+    ``columns`` turns arrays back into columns; it returns None if an offset or index is out of range.
     """
 
     layout: Layout

@@ -31,7 +31,7 @@ _SETTLED_NS = 20_000_000  # more than a tick of the file system's clock
 def cache_folder(named: str | None = None) -> Path | None:
     """Return the cache folder, or None for ``off``.
 
-    It is ``named``, else ``$SMT_CACHE``, else ``smtplugins`` in ``$XDG_CACHE_HOME`` or ``~/.cache``.
+    The folder is ``named``, else ``$SMT_CACHE``, else ``smtplugins`` in ``$XDG_CACHE_HOME`` or ``~/.cache``.
     """
     named = named or os.environ.get("SMT_CACHE", "")
     if named:

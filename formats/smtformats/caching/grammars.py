@@ -46,7 +46,7 @@ def _columns(parts: Parts) -> GrammarColumns | None:
 
 
 def _stays_within(parts: Parts) -> bool:
-    """Whether all offsets and numbers are in range; the index is left to its maker."""
+    """Whether all offsets and numbers are in range; the code that built the index checks it."""
     rules = len(parts["lhs"])
     spans = [("source", "source"), ("target", "target"), ("feature", "features"), ("feature", "values")]
     ends = [(f"{name}_offsets", len(parts[part]), rules) for name, part in spans]

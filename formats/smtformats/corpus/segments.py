@@ -20,8 +20,8 @@ class Segment:
 
     ``id`` is its number as the toolkit counts, ``None`` for a line that the toolkit skips. ``raw`` is the line as read
     and ``origin`` the format that read it; a writer of that format copies the line. ``line`` is its line number.
-    ``key`` is the id in the file if it is not a number. ``side`` says what ``source`` holds: in a file without sources
-    it is the first reference, or a text whose side the file does not tell.
+    ``key`` is the id in the file if it is not a number. ``side`` says what ``source`` holds: the source, or in a file
+    without sources the first reference, or a ``text`` whose side the file does not tell.
     """
 
     source: str

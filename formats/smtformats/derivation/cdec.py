@@ -141,7 +141,7 @@ def parse(lines: Lines, *, max_nodes: int = MAX_NODES) -> Iterator[PrintedDeriva
 
 
 def matches(head: bytes) -> bool:
-    """The first line that is not empty is the header of a derivation."""
+    """Match if the first line that is not empty is the header of a derivation."""
     first = head.lstrip(b"\n").split(b"\n", 1)[0].decode("utf-8", "replace")
     return _TOP.fullmatch(first) is not None
 

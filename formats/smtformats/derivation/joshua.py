@@ -204,7 +204,7 @@ def parse(lines: Lines, *, max_nodes: int = MAX_NODES) -> Iterator[PrintedDeriva
 
 
 def matches(head: bytes) -> bool:
-    """A rule on one of the first lines, after nothing but ``%d``."""
+    """Match a rule on one of the first lines, with only ``%d`` lines before it."""
     for line in first_lines(head):
         match = _RULE.search(line)
         if match is not None:

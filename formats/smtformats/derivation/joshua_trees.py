@@ -111,7 +111,7 @@ def _read(tokens: list[str], lines: Lines, empty: bool) -> tuple[DerivationNode,
 
 
 def matches(head: bytes) -> bool:
-    """The first line with a translation starts with a label and a span."""
+    """Match if the first line with a translation starts with a label and a span."""
     for line in first_lines(head):
         if line.strip("() \r"):
             return _FIRST.match(line) is not None

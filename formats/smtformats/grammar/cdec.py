@@ -163,7 +163,7 @@ class RuleParser(RuleReader):
         return text
 
     def check_level(self, rule: Rule, coarse: list[Rule]) -> None:
-        """Raise an error unless the rule refines the last one in ``coarse``, the latest rules by level; then add it."""
+        """Check that a rule refines the last rule of ``coarse``, the latest rule of each level, and add it there."""
         most = min(len(coarse), MAX_LEVEL)
         if rule.level > most:
             self.fail(1, f"at most {quantity(most, 'leading blank')} (each means a refinement)", str(rule.level))
@@ -264,7 +264,7 @@ def compose(rule: Rule, number: Number) -> str:
 
 
 def matches(head: bytes) -> bool:
-    """The first line starts with `[LABEL] |||` and has a source side; no more lines look like Joshua's than cdec's."""
+    """Match `[LABEL] |||` and a source side on the first line, unless more lines look like Joshua's than cdec's."""
     text = head.decode("utf-8", "ignore").lstrip("\n").split("\n", 1)[0].lstrip(" \t")
     start = _HEAD.match(text)
     return start is not None and BAR.search(text, start.end()) is not None and joshuas_lead(head) <= 0

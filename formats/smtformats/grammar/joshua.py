@@ -191,7 +191,7 @@ def _compose(rule: Rule, number: Number) -> str:
 
 
 def matches(head: bytes) -> bool:
-    """A left-hand side in brackets, and at least as many lines in Joshua's style as in cdec's."""
+    """Match a left-hand side in brackets, and at least as many lines in Joshua's style as in cdec's."""
     return is_grammar(head) and joshuas_lead(head) >= 0
 
 

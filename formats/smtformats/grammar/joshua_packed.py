@@ -63,7 +63,7 @@ def load(
 
 
 def matches(head: bytes) -> bool:
-    """A folder with a vocabulary, an encoding and a slice."""
+    """Match a folder with a vocabulary, an encoding and a slice."""
     names = head.decode("utf-8", "replace").split("\n")
     sliced = any(name.startswith("slice_") and name.endswith(".source") for name in names)
     return sliced and {"vocabulary", "encoding"} <= set(names)

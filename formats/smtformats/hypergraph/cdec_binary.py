@@ -164,7 +164,7 @@ class _Forest(CdecForest):
 
         if wrong.any():
             where = int(np.argmax(wrong))
-            raise FormatError(expected, f"another at place {where}", file=self.archive.name, line=1, field=1)
+            raise FormatError(expected, f"another value at index {where}", file=self.archive.name, line=1, field=1)
 
     def graph(self) -> GraphColumns:
         import numpy as np
@@ -364,7 +364,7 @@ class _Writer:
 
 
 def matches(head: bytes) -> bool:
-    """A boost archive."""
+    """Match a boost archive."""
     return head.startswith(MAGIC)
 
 

@@ -352,7 +352,7 @@ def _pieces(graph: GraphColumns, spelling: Mapping[str, Any], number: Number) ->
 
 
 def matches(head: bytes) -> bool:
-    """A JSON object that starts with a key of forests, or is empty."""
+    """Match a JSON object that starts with a key of forests, or is empty."""
     text = head.decode("utf-8", "ignore")
     return _START.match(text) is not None or _EMPTY.fullmatch(text) is not None
 

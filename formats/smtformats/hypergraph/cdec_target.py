@@ -118,7 +118,7 @@ def parse(lines: Lines, *, max_nodes: int = MAX_NODES, max_edges: int = MAX_EDGE
 
 
 def matches(head: bytes) -> bool:
-    """Two counts, a count, an edge; Joshua's and Moses' graphs start with a comment."""
+    """Match two counts, one count, then an edge; Joshua's and Moses' graphs start with a comment."""
     return _SHAPE.match(head.decode("utf-8", "ignore")) is not None
 
 

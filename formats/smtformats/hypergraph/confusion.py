@@ -85,7 +85,7 @@ def _column(tokens: list[str], column: int, names: tuple[str, ...]) -> list[Arc]
 
 
 def matches(head: bytes) -> bool:
-    """Words and scores that sum to 1 on every line, with several words on some line."""
+    """Match words and scores that sum to 1 on every line, with several words on some line."""
     lines = [blanks(line) for line in first_lines(head)]
     return any(len(tokens) > 2 for tokens in lines) and all(map(_is_column, lines))
 

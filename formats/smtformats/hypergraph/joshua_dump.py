@@ -134,7 +134,7 @@ def _features(items: list[str], most: int) -> dict[str, float]:
 
 
 def matches(head: bytes) -> bool:
-    """Joshua's first line; Moses' has a third field."""
+    """Match Joshua's first line, a comment naming two fields; Moses' comment names three."""
     return head.split(b"\n", 1)[0].rstrip(b"\r") == _TITLE.encode()
 
 

@@ -166,7 +166,7 @@ def parse(
 
 
 def matches(head: bytes) -> bool:
-    """The first line is a hypothesis with a rule and its alignment."""
+    """Match if the first line is a hypothesis with a rule and its alignment."""
     lines = first_lines(head)
     return bool(lines) and _SHAPE.match(lines[0]) is not None
 

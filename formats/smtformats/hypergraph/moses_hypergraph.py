@@ -327,7 +327,7 @@ class _Composer:
 
 
 def matches(head: bytes) -> bool:
-    """The first line is Moses' comment naming three fields."""
+    """Match if the first line is Moses' comment naming three fields."""
     return head.startswith(f"{_HEADER}\n".encode())
 
 

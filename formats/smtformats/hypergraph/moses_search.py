@@ -248,7 +248,7 @@ def _out(step: Step, number: Number, core: tuple[str, ...], extended: bool) -> s
 
 
 def matches(head: bytes) -> bool:
-    """The first line has a hypothesis and its stack."""
+    """Match if the first line has a hypothesis and its stack."""
     return _SHAPE.match(head) is not None
 
 

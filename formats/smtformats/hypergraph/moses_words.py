@@ -200,7 +200,7 @@ def _pair(step: Step) -> str:
 
 
 def matches(head: bytes) -> bool:
-    """Two header lines, then a hypothesis, another header or nothing."""
+    """Match two header lines, then a hypothesis, another header or nothing."""
     lines = first_lines(head)
     if len(lines) < 2 or not lines[0].startswith("VERSION=") or not lines[1].startswith("UTTERANCE="):
         return False

@@ -288,7 +288,7 @@ class _Composer:
 
 
 def matches(head: bytes) -> bool:
-    """One of the first lines starts with a lattice."""
+    """Match if one of the first lines starts with a lattice."""
     return any(_SPACED.match(line, tag.end() if (tag := _SEG.match(line)) else 0) for line in first_lines(head))
 
 

@@ -326,7 +326,7 @@ def parse(
 
 
 def matches(head: bytes) -> bool:
-    """A header with the numbers of nodes and links."""
+    """Match a header with the numbers of nodes and links."""
     lines = first_lines(head, lambda line: line.strip() and not line.startswith("#"))
     fields: set[str] = set()
     for line in lines:

@@ -125,7 +125,7 @@ write = Dialect(NAME, _compose, lambda body, *features: add_items(body, spell_it
 
 
 def matches(head: bytes) -> bool:
-    """Match a third field that begins with ``name=value``, unless Joshua's or Marian's names, or an empty one."""
+    """Match a third field that is empty or begins with ``name=value``, unless Joshua or Marian has such a name."""
     shape = first_shape(head)
     if shape is None or (shape.whole and len(shape.fields) != 3):
         return False

@@ -136,7 +136,7 @@ def _compose(row: Reordering, number: Number) -> str:
 
 
 def matches(head: bytes) -> bool:
-    """Phrases and equally many numbers on all lines, which sum to 1 in groups of two, three or four."""
+    """Match phrases and equally many numbers on all lines, which sum to 1 in groups of two, three or four."""
     lines = [_BAR.split(line.strip(" \t\r")) for line in first_lines(head)]
     if not lines or any(len(fields) not in (2, 3) or not all(fields) for fields in lines):
         return False

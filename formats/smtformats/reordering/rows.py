@@ -43,7 +43,7 @@ def key_of(source: str, target: str | None) -> str:
 class ReorderingColumns:
     """A whole table: row i has the key ``keys[i]``, see :func:`key_of`, and the scores ``values[i]``.
 
-    ``index`` is a lookup structure stored with the table; only its maker understands it.
+    ``index`` is a lookup structure stored with the table; only the code that built it interprets it.
     """
 
     keys: StringTable

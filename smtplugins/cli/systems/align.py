@@ -10,7 +10,7 @@ from smtplugins.cli import options
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the options."""
     parser.add_argument("-s", "--source", metavar="FILE", help="source sentences, tokenised, one per line")
-    parser.add_argument("-t", "--target", metavar="FILE", help="their translations")
+    parser.add_argument("-t", "--target", metavar="FILE", help="target sentences, in the same order")
     parser.add_argument("-o", "--output", default="-", metavar="FILE", help="output file (default: standard output)")
     parser.add_argument(
         "--to",
@@ -67,7 +67,7 @@ def _add_directions(parser: argparse.ArgumentParser) -> None:
     )
     group.add_argument("--backward", metavar="FILE", help="read the backward alignment from this file")
     group.add_argument(
-        "--from", dest="from_format", metavar="FORMAT", help="format of both: pharaoh, giza, bal (default: detected)"
+        "--from", dest="from_format", metavar="FORMAT", help="their format: pharaoh, giza, bal (default: detected)"
     )
     group.add_argument("--keep-forward", metavar="FILE", help="also write the forward alignment")
     group.add_argument("--keep-backward", metavar="FILE", help="also write the backward alignment")

@@ -35,13 +35,13 @@ def configure(parser: argparse.ArgumentParser) -> None:
     )
     options.add_precision(parser)
     parser.add_argument(
-        "--search", metavar="NAME", help="sets decoder.search: the search algorithm, cube or stack for phrases"
+        "--search", metavar="NAME", help="search algorithm (sets decoder.search), such as cube or stack for phrases"
     )
     parser.add_argument(
-        "--pop-limit", type=int, metavar="K", help="sets decoder.pop_limit: hypotheses popped per node or stack"
+        "--pop-limit", type=int, metavar="K", help="hypotheses popped per node or stack (sets decoder.pop_limit)"
     )
     parser.add_argument(
-        "--stack", type=int, metavar="N", help="sets decoder.stack_size: hypotheses kept per stack, 0 for all"
+        "--stack", type=int, metavar="N", help="hypotheses kept per stack, 0 for all (sets decoder.stack_size)"
     )
     parser.add_argument(
         "-j",

@@ -17,7 +17,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "-s", "--source", required=True, metavar="FILE", help="source sentences, tokenised, one per line"
     )
-    parser.add_argument("-t", "--target", required=True, metavar="FILE", help="their translations")
+    parser.add_argument("-t", "--target", required=True, metavar="FILE", help="target sentences, in the same order")
     parser.add_argument(
         "-a", "--alignment", required=True, metavar="FILE", help="word alignments, 0-0 1-2, source first, from 0"
     )
@@ -125,8 +125,8 @@ def _add_rules(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--counts",
         metavar="fractional|unit|places",
-        help="fractional: the rules of a phrase pair share a count of one (moses); unit: each gets one; places: one "
-        "per position of a rule's source words, regardless of the extent of non-terminals at its ends",
+        help="fractional: the rules of a phrase pair share a count of one (moses); unit: each gets one; places: "
+        "each occurrence of the rule's source words counts once, wherever non-terminals at its ends begin and end",
     )
     group.add_argument("-j", "--jobs", type=int, default=1, metavar="N", help="threads (same table for any N)")
 

@@ -182,10 +182,10 @@ class Phrases(BitextCounts):
         )
 
     def feed_stretches(self, source: bytes, target: bytes, alignment: bytes, stretches: NDArray[np.int32]) -> None:
-        """Add sentence pairs of which only the given stretches are phrase pairs; each has a link, and none leads out.
+        """Add sentence pairs of which only the given stretches are phrase pairs; no link may lead out of a stretch.
 
-        A row has the line (from 0), first and last source word, first and last target word; rows are in line order.
-        Stretches that are too long are left out. There are no orientations.
+        A row has the line (from 0), first and last source word, first and last target word; rows are in line order, and
+        each stretch has a link. Stretches that are too long are left out. There are no orientations.
         """
         self._native.feed_stretches(source, target, alignment, stretches)
 

@@ -23,7 +23,7 @@ TOP = "Goal"
 
 
 class MintedRules:
-    """The rules minted for words: arrays for the parser at once, records on demand."""
+    """Rules made ("minted") for words of a sentence, such as unknown ones: arrays at once, records on demand."""
 
     def __init__(self, minting: PassThrough, words: Sequence[str], tables: Tables) -> None:
         import numpy as np

@@ -23,7 +23,7 @@ GLUE, MINTED = "glue", "oov"
 
 @dataclass(frozen=True)
 class Origins:
-    """The sources of a decoder's rules: rules numbered ``starts[i]`` to before ``starts[i+1]`` belong to ``owners[i]``.
+    """The sources of a decoder's rules: rules ``starts[i]:starts[i+1]`` belong to ``owners[i]``.
 
     An owner is the owner of a table, ``glue`` or ``oov`` (minted for words of the input). ``columns()`` gives the whole
     rules: left-hand sides, source sides, alignments and features.

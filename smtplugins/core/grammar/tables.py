@@ -93,7 +93,7 @@ class GrammarPart:
         return len(self.columns)
 
     def limited(self, estimates: Floats, limit: int) -> GrammarPart:
-        """The same columns, of which the ``limit`` rules with the highest estimates apply for each source side."""
+        """Prune: only the ``limit`` rules with the highest estimates apply for each source side; columns stay."""
         import numpy as np
 
         part = copy.copy(self)
@@ -169,10 +169,10 @@ class Grammar:
         return np.concatenate([np.empty(0, np.float32), *(part.scores(weights) for part in self.parts)])
 
     def limited(self, estimates: Floats, limit: int) -> Grammar:
-        """The same rules under the same numbers, of which ``limit`` (if above 0) apply for each source side.
+        """Prune: for each source side at most ``limit`` rules apply (0: all); rules keep their numbers.
 
-        Kept are the highest estimates, of equal ones the earlier rules. As in Moses and Joshua, all left-hand sides of
-        a source side are counted together, and each set of columns by itself.
+        The rules with the highest estimates are kept, on ties the earlier ones. As in Moses and Joshua, all left-hand
+        sides of a source side are counted together, and each set of columns by itself.
         """
         if len(estimates) != len(self):
             raise ValueError(f"expected {len(self)} estimates, one for each rule, found {len(estimates)}")

@@ -96,7 +96,7 @@ class Expectation:
 
 @dataclass(frozen=True)
 class Covariance:
-    """Covariances of a sum of edge values: ``edges`` times another sum's values, summed, is the covariance with it."""
+    """Covariances with a sum of edge values: that of another sum is the dot product of its values and ``edges``."""
 
     log_z: float
     mean: float

@@ -54,7 +54,7 @@ class GraphEnvelope:
 class Surfaces:
     """Summed statistics along directions.
 
-    Direction d has the intervals ``offsets[d]`` to before ``offsets[d+1]``. Interval i begins at ``starts[i]`` (the
+    Direction d has the intervals ``offsets[d]:offsets[d+1]``. Interval i begins at ``starts[i]`` (the
     first of a direction at minus infinity) and has the statistics ``sums[i]``. ``present`` are the statistics at t = 0,
     where of equally good hypotheses the first counts.
     """
@@ -104,7 +104,7 @@ def graph_envelope(graph: Hypergraph, values: ArrayLike, slopes: ArrayLike) -> G
 class ListSearch:
     """N-best lists with dense features, for searches along lines through weight space.
 
-    List k is the columns ``lists[k]`` to before ``lists[k+1]`` of ``table``, which has a row for each feature;
+    List k is the columns ``lists[k]:lists[k+1]`` of ``table``, which has a row for each feature;
     ``stats`` has a row for each hypothesis. Contiguous arrays of doubles are not copied.
     """
 
@@ -123,7 +123,7 @@ class ListSearch:
 def summed_surface(items: ArrayLike, starts: ArrayLike, rows: ArrayLike, stats: ArrayLike) -> Surfaces:
     """The summed statistics along one direction, from known envelopes.
 
-    The envelope of item k is the lines ``items[k]`` to before ``items[k+1]``, each with its start and its row of
+    The envelope of item k is the lines ``items[k]:items[k+1]``, each with its start and its row of
     ``stats``.
     """
     import numpy as np

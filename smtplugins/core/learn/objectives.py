@@ -67,7 +67,7 @@ class FeatureRows:
         return sums
 
     def part_scores(self, first: int, last: int, weights: Array) -> Array:
-        """The weighted sums of the rows from first to before last."""
+        """The weighted sums of the rows ``first`` to ``last`` (exclusive)."""
         import numpy as np
 
         if self.table is not None:
@@ -162,7 +162,7 @@ class ListRisk:
         return masses, scores
 
     def objective(self, scale: float = 1.0, temperature: float = 0.0) -> Objective:
-        """The objective for a sharpness and a temperature."""
+        """The objective for a scale of the scores and a temperature."""
         import numpy as np
 
         sizes, firsts = np.diff(self.lists), self.lists[:-1]

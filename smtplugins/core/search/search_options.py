@@ -1,4 +1,4 @@
-"""The options of the native searches: ``SearchOptions(pop_limit=200)``. A name that there is not is an error.
+"""The options of the native searches: ``SearchOptions(pop_limit=200)``. An unknown name is an error.
 
 Importing this loads the native core, so it is imported where a search begins.
 """

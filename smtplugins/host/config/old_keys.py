@@ -75,7 +75,7 @@ def old_key_notes(file: str, old: Iterable[str], plain: Any) -> tuple[str, ...]:
 
 
 def _describing(value: Any) -> Spec | None:
-    """The feature that describes a table; ``None`` for other features, and for what is no feature."""
+    """The feature that describes a table; ``None`` for anything else."""
     try:
         spec = Spec.of(value) if isinstance(value, (str, Mapping, Spec)) else None
     except UsageError:
@@ -84,7 +84,7 @@ def _describing(value: Any) -> Spec | None:
 
 
 def _describe(tables: list[Any], spec: Spec, position: int, folder: Path) -> None:
-    """Give the table of a feature's path the feature's options and its place among the features."""
+    """Move a feature's options, and its position among the features, to the table that it describes."""
     what = f"feature {spec.name!r}"
     options = dict(spec.options)
     name = str(options.pop("name", spec.name))

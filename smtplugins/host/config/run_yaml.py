@@ -202,7 +202,7 @@ def _check_settings(made: Draft, ignore: Sequence[str], name: str) -> list[str]:
         more = "".join(f"; line {r.line}: {r.key}: expected {r.expected}, found {r.found}" for r in rest)
         refused = list(dict.fromkeys(refusal.key for refusal in (first, *rest)))
         all_keys = argument(f"ignore={refused}", " ".join(f"--ignore {key}" for key in refused))
-        raise ConfigError(name, first.line, first.key, f"{text}{more} ({all_keys} goes on without)")
+        raise ConfigError(name, first.line, first.key, f"{text}{more} ({all_keys} continues without)")
     return [f"line {r.line}: {r.key} {r.found}, which changes translations" for r in ignored]
 
 
@@ -228,7 +228,7 @@ def _compose(data: bytes, name: str) -> Any:
         raise ConfigError(name, line, "", f"expected YAML, found: {error.problem}") from None
     except yaml.reader.ReaderError as error:
         line = data.decode("utf-8")[: error.position].count("\n") + 1
-        raise ConfigError(name, line, "", f"expected YAML, found a character that is none: {error.reason}") from None
+        raise ConfigError(name, line, "", f"expected YAML, found an invalid character: {error.reason}") from None
     except RecursionError:
         raise ConfigError(name, None, "", "expected a run configuration, found brackets nested too deep") from None
     if node is None:
@@ -273,7 +273,7 @@ class _Tree:
         return ConfigError(self.name, self.lines.get(near), ".".join(key), text)
 
     def error_inside(self, key: tuple[str, ...], text: str) -> SmtError:
-        """An error at a key, or at the key below it with which the text begins or which it quotes."""
+        """An error at a key, or at the key below it that the text begins with or quotes."""
         key = self._place(key)
         below = {path[len(key)] for path in {*self.lines, *self.overridden} if path[:-1] == key}
         for name in sorted(below):

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from smtplugins.host.decode.translator import Translator
 
 _IGNORING = ("cdec", "joshua")
-"""Toolkits that ignore weights of no feature: their files often hold some."""
+"""Toolkits that ignore weights of unknown features: their files often hold some."""
 _SHOWN = 10
 
 
@@ -32,10 +32,10 @@ def check_range(weights: Mapping[str, float]) -> None:
 
 
 def check_names(translator: Translator, sentences: Sequence[Sentence], note: Callable[[str], None]) -> None:
-    """Refuse weights of no feature; the decoder must be loaded. A decoder without ``table_names`` is not checked.
+    """Refuse weights of unknown features; the decoder must be loaded. A decoder without ``table_names`` is not checked.
 
-    It is a note instead where the features may not all be known: with per-sentence grammars, for sparse features, which
-    Moses calls ``FEATURE_name``, and for toolkits that ignore unknown weights.
+    It is a note, not an error, if the features may not all be known: with per-sentence grammars, for sparse features,
+    which Moses calls ``FEATURE_name``, and for toolkits that ignore unknown weights.
     """
     own = sentences[0].grammars if sentences else ()
     names = getattr(translator.decoder, "table_names", lambda own: None)(own)
@@ -54,9 +54,9 @@ def check_names(translator: Translator, sentences: Sequence[Sentence], note: Cal
     place = f"{file}: " if (file := getattr(translator.given, "file", "")) else ""
     if wrong:
         listed = _listed(translator, wrong, known)
-        raise UsageError(f"{place}weights of no feature: {listed}; correct the names or take them out")
-    where = " of the configuration or the first sentence's grammars" if own else ""
-    note(f"{place}weights of no feature{where} are not used: {_listed(translator, left, known)}")
+        raise UsageError(f"{place}weights of unknown features: {listed}; correct or remove the names")
+    which = "features outside the configuration and the first sentence's grammars" if own else "unknown features"
+    note(f"{place}weights of {which} are not used: {_listed(translator, left, known)}")
 
 
 def checked(translator: Translator, sentences: Iterable[Sentence], note: Callable[[str], None]) -> Iterator[Sentence]:

@@ -65,7 +65,7 @@ class BestFeatures(Mapping[str, float]):
 
 
 class ForestDecoder(ABC, Generic[SystemT]):
-    """A decoder whose sentences ``parser`` parses; its system is the tables with the weights of a run applied."""
+    """A decoder whose sentences ``parser`` parses; a system is its tables with the weights of a run applied."""
 
     def __init__(self, parser: SentenceParser) -> None:
         self.parser = parser
@@ -87,7 +87,7 @@ class ForestDecoder(ABC, Generic[SystemT]):
         return tuple(self.parser.dense_names)
 
     def load(self, model: Model) -> dict[str, float]:
-        """Load the tables, apply the weights, return the time spent; ``decode`` calls it if nobody has."""
+        """Load the tables, apply the weights, return the time spent; ``decode`` calls it if needed."""
         # A tuning loop decodes often with the same weights, of which there may be many: compare the objects.
         if self._system is None or self._weights is not model.weights:
             self._system = self.system(model.weights)

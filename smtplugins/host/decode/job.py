@@ -58,7 +58,7 @@ def run(
     from smtplugins.host.progress import progress
 
     if built is not None and os.fspath(built) == os.fspath(output):
-        raise UsageError(f"expected two files for translations and for what was built, found {built} for both")
+        raise UsageError(f"expected different files for translations and building steps, found {built} for both")
     shown = number(None if built is None else precision)
     record, wanted = _list_format(host, translator, k, to_format, fields)
     # Moses leaves features that are not to be tuned out of its lists.
@@ -109,7 +109,7 @@ def _list_format(
         record = writable_lists(record)
     wanted = check_fields(tuple(fields))
     if wanted and record is None:
-        raise UsageError(f"{wanted[0]}: expected lists, which have such fields, found translations alone")
+        raise UsageError(f"field {wanted[0]!r}: expected n-best lists, found translations alone")
     if record is not None and not record.carries.issuperset(wanted):
         raise UsageError(f"{record.name} has no place for {', '.join(sorted({*wanted} - record.carries))}")
     return record, wanted
@@ -208,7 +208,7 @@ def _built_tree(sentence: Sentence, decoding: Decoding) -> BuiltTree:
     from smtplugins.host.decode.built_steps import BuiltTree, children, sides, source_words
 
     if decoding.built is None and decoding.found:
-        raise UsageError("the decoder does not say how it builds trees, so there are no steps to write")
+        raise UsageError("this decoder does not report the building steps of trees")
     score = None if decoding.score is None else rounded([decoding.score])[0]
     steps = () if decoding.built is None else tuple(decoding.built())
     steps = tuple(replace(s, score=v) for s, v in zip(steps, rounded([s.score for s in steps]), strict=True))

@@ -27,7 +27,7 @@ def holds_both(config: RunConfig) -> bool:
 
 
 def tell_lattices(opened: Opened, known: Sequence[Format]) -> None:
-    """Correct the format of a file opened as PLF that has the shape of other lattices."""
+    """Correct the format of a file opened as PLF whose content has another lattice format."""
     from smtformats.files import head, shown_name
     from smtplugins.host.files.opening import find_format
 

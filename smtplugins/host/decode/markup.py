@@ -46,11 +46,11 @@ def check(sentence: Sentence, options: InputOptions) -> None:
     for tag in tags:
         if tag in _REORDERING and options.reorders:
             raise SmtError(
-                f"sentence {sentence.id}: <{tag}> limits reordering, which this decoder can limit only everywhere: "
-                "expected order=monotone or distortion_limit=0, or no such tag"
+                f"sentence {sentence.id}: <{tag}> limits reordering in a part of the sentence, which is not "
+                "supported: expected order=monotone or distortion_limit=0, or no such tag"
             )
         if tag in _MODEL:
-            raise SmtError(f"sentence {sentence.id}: <{tag}> changes the model while it works, which is not done here")
+            raise SmtError(f"sentence {sentence.id}: <{tag}> changes the model during decoding, which is not supported")
 
 
 @dataclass(frozen=True)
@@ -85,8 +85,8 @@ class SentenceMarkup:
         self._names = tuple(names)
         if not names and any(asked.probability != 1 for asked in self._asked):
             raise UsageError(
-                f"sentence {sentence.id}: a tag has a probability, but there is no table whose rules have numbers of "
-                "its name (`name` in model.tables) to split it over"
+                f"sentence {sentence.id}: a tag has a probability, but no table has scores under its own name "
+                "(`name` in model.tables) to which it could be assigned"
             )
 
     def __bool__(self) -> bool:

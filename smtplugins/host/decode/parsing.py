@@ -320,7 +320,7 @@ class WeightedParser:
         return grammars, owners
 
     def scores_of(self, made: SentenceForest) -> NDArray[Any]:
-        """Score the rules of a forest, parsed under other weights of the same tables, by these weights."""
+        """Score the rules of a forest by these weights; it may be parsed under others, with the same tables."""
         import numpy as np
 
         # A forest of per-sentence grammars alone has no rules of the run's tables.

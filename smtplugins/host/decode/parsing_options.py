@@ -24,7 +24,7 @@ class SentenceOptions(CheckedOptions):
 
     mark_oovs: bool = option(False, "append `_OOV` to words that are copied")
     max_length: int | None = option(None, "words after which a sentence is cut")
-    joshua: bool = option(False, "Joshua's escapes, spans of copied words, and sentences without a translation")
+    joshua: bool = option(False, "follow Joshua in escapes, spans of copied words, and sentences without a parse")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -45,9 +45,9 @@ class ParsingOptions(GrammarOptions, SentenceOptions):
 
     glue_path: Path | None = option(None, "a file of further glue rules")
     oov_list: str | None = option(None, "labels of copied words with their probabilities: `CD 0.1 NN 0.9`")
-    oov_path: Path | None = option(None, "a file with such a list")
+    oov_path: Path | None = option(None, "a file with the list of `oov_list`")
     max_options: int = option(0, "target sides kept for a source side, 0 for all; a table's own limit takes precedence")
-    input: Literal["text", "lattice"] = option("text", "what is translated")
+    input: Literal["text", "lattice"] = option("text", "what the input holds")
 
     @property
     def lattice(self) -> bool:

@@ -32,7 +32,7 @@ class InputOptions:
 
     xml: Literal["pass-through", "ignore", "exclusive", "inclusive", "constraint"] = option(
         PASS_THROUGH,
-        "translations in Moses' mark-up: none, alone, beside the table's, or required in these; or tags are words",
+        "translations in Moses' mark-up: ignored, used alone, beside the table's, or required; or tags are words",
     )
     drop_unknown: bool = option(False, "leave out unknown words that have no digit, as Moses can")
     mark_unknown: bool = option(False, "print unknown words between `unknown_prefix` and `unknown_suffix`")
@@ -67,7 +67,7 @@ class PhraseTableOptions(CheckedOptions):
     )
 
     def parsing(self) -> ParsingOptions:
-        """How the phrases of a sentence are looked up: as rules without gaps, whose spans nothing joins."""
+        """How the phrases of a sentence are looked up: as rules without gaps, and no rule that joins spans."""
         own = {"pass_through": getattr(self, "pass_through", "unknown"), "glue": False}
         return fill(ParsingOptions, self, max_span=self.max_phrase_length, **own)
 
@@ -88,7 +88,7 @@ class StackOptions(PhraseTableOptions):
         1e-5, "drop hypotheses less probable than this times the best of their stack; 0 for none", probability=True
     )
     pop_limit: int = option(200, "hypotheses that cube pruning makes for a stack", least=1)
-    max_edges: int = option(1 << 28, "hypotheses of a sentence above which it is an error", least=1)
+    max_edges: int = option(1 << 28, "limit of the hypotheses of a sentence; more are an error", least=1)
 
     def native(self, **more: Any) -> PhraseSearchOptions:
         """The options of the native search."""
@@ -103,12 +103,12 @@ class PhraseOptions(StackOptions, SentenceOptions, InputOptions):
     """The options of the decoder ``phrase``."""
 
     lm_beam: float | None = option(
-        None, "with `cube`, drop hypotheses this many nats of a language model below the best; set by `pop_limit`"
+        None, "with `cube`, beam of the language model score, in nats below the best; default by `pop_limit`"
     )
-    distortion_limit: int = option(6, "longest jump, and way back to the first gap; -1 for any", least=-1)
+    distortion_limit: int = option(6, "longest jump, also back to the first gap; -1 for any", least=-1)
     order: Literal["free", "window", "monotone", "swap"] = option(
         "free",
-        "what may come next: `free` within the limit, `window` ending within it from the first gap (Joshua), "
+        "the next phrase: `free` within the limit, `window` ending within it from the first gap (Joshua), "
         "`monotone` the next words, `swap` these or two neighbouring phrases swapped",
     )
     option_threshold: float = option(
@@ -116,12 +116,12 @@ class PhraseOptions(StackOptions, SentenceOptions, InputOptions):
     )
     early_discarding: float = option(
         0.0,
-        "before scoring words, drop hypotheses that seem less probable than this times the last one kept",
+        "before the language model, drop hypotheses less probable by estimate than this times the last one kept",
         probability=True,
     )
     stack_diversity: int = option(0, "hypotheses kept for each set of translated words, whatever their score", least=0)
     cube_diversity: int = option(0, "hypotheses that cube pruning makes for each set of translated words", least=0)
-    input: Literal["text", "lattice", "confusion-net"] = option("text", "what is translated")
+    input: Literal["text", "lattice", "confusion-net"] = option("text", "what the input holds")
     pass_through: Literal["all", "unknown"] = option("unknown", "input words that may be copied; Joshua copies all")
     max_length: int | None = option(None, least=1)
 
@@ -148,10 +148,10 @@ class PhraseOptions(StackOptions, SentenceOptions, InputOptions):
 
 
 def usual_lm_beam(pop_limit: int) -> float:
-    """The beam that loses next to nothing at a pop limit, measured on sentences of Multi30k."""
+    """The default ``lm_beam`` of a pop limit: it loses almost no model score on sentences of Multi30k."""
     return 14.5 + max(0.0, 6.0 * math.log(pop_limit / 200))
 
 
 def nats(probability: float) -> float:
-    """How far a score may lie below another one, for a ratio of their probabilities."""
+    """Convert a ratio of probabilities to a difference of scores in nats; 0 is no limit."""
     return -math.log(probability) if probability > 0 else math.inf

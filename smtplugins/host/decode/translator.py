@@ -44,7 +44,7 @@ class Translator:
     given: Mapping[str, float] = field(default_factory=dict)
 
     def loaded(self) -> Translator:
-        """Load the tables now; decoding loads them otherwise."""
+        """Load the tables now instead of when decoding begins; return self."""
         from smtplugins.host.decode.statistics import added
 
         load = getattr(self.decoder, "load", None)
@@ -65,7 +65,7 @@ class Translator:
         return tuple(shown)
 
     def features(self) -> tuple[str, ...]:
-        """The same features in the order of the configuration."""
+        """The features that every n-best list shows, in the order of the configuration."""
         dense = tuple(getattr(self.decoder, "dense_names", ()))
         tables = {table.name for table in self.config.model.tables}
         features: list[str] = []

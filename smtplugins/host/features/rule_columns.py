@@ -92,7 +92,7 @@ class SparseBlock:
 def blocks_of(
     features: Sequence[Active], rules: Rules, nobodys: int | None = None
 ) -> Iterator[ColumnBlock | SparseBlock]:
-    """Score the rules with each feature; the rule ``nobodys`` gets 0 from all of them."""
+    """Score the rules with each feature; the rule with the number ``nobodys`` gets 0 from all."""
     import numpy as np
 
     from smtformats import Columns

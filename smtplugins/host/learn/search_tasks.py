@@ -193,7 +193,7 @@ def follow(task: SearchTask, state: Any, weights: Weights, first: Any = None) ->
         taken.append(actions[at])
         rewards.append(reward)
     if first is not None:
-        raise SmtError("search task: expected a state with actions for the forced one, found an end")
+        raise SmtError("search task: expected a state that the forced action can be taken in, found a final state")
     joined = np.concatenate(ids) if ids else np.empty(0, dtype=np.int64)
     return Path(
         states, taken, np.array(offsets, dtype=np.int64), joined, np.concatenate([*values, np.empty(0)]), rewards

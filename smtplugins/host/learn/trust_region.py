@@ -171,14 +171,14 @@ class Course:
         self._expected, self._step = score, distance
 
     def widen(self) -> bool:
-        """Double the radius if the lists hold nearly everything or nothing was gained yet; return whether it was."""
+        """Double the radius if the lists hold nearly everything or nothing was gained yet; return whether it did."""
         if not (self.covered or not self.gained) or not self.limited:
             return False
         self.radius *= 2
         return True
 
     def add(self, score: float, weights: Weights, new: float) -> str:
-        """Record a decoding's score and its share of new hypotheses; adapt the radius; return a report of a fall."""
+        """Record a decoding and its share of new hypotheses; adapt the radius; return a note if the score fell."""
         before = self.tried[self.at][0] if self.tried else None
         self.tried.append((score, weights))
         if before is None:

@@ -162,7 +162,7 @@ class _Loader:
 
 
 def _specs(hooks: Iterable[Any]) -> ModuleType:
-    """The hook functions, marked for pluggy, in a module of their own: where they are written, pluggy is not loaded."""
+    """The hook functions, marked for pluggy, in a new module: ``contracts/hookspecs.py`` itself does without pluggy."""
     import pluggy
 
     from smtplugins.contracts.hookspecs import PROJECT
@@ -195,7 +195,7 @@ def _import_named(wanted: str | Path) -> tuple[ModuleType, str]:
         raise
     except ModuleNotFoundError as error:
         if error.name == text:
-            raise PluginError(f"plugin {text!r}: no such module; a file's name ends in .py") from None
+            raise PluginError(f"plugin {text!r}: no such module; the name of a plugin file ends in .py") from None
         raise PluginError(f"plugin {text!r} cannot be imported: {failure_text(error)}") from error
     except (Exception, SystemExit) as error:
         raise PluginError(f"plugin {text!r} cannot be imported: {failure_text(error)}") from error

@@ -31,7 +31,7 @@ class Registry:
         self._entries: dict[str, dict[str, Entry]] = {kind: {} for kind in KINDS}
 
     def add(self, kind: str, record: Offer | Format | Command, plugin: PluginInfo) -> None:
-        """Enter a record; one name twice in a kind is an error that names both sides."""
+        """Register a record; a name that its kind already has is an error that names both plugins."""
         # Commands of different plugins may share a name: they are called as `smt PLUGIN NAME`.
         key = f"{plugin.name} {record.name}" if isinstance(record, Command) else record.name
         old = self._entries[kind].get(key)
@@ -96,7 +96,7 @@ class Registry:
     ) -> Any:
         """Build what a spec names; options in ``without`` are the caller's own and left out.
 
-        ``given`` are the host's gifts, for those that have a parameter of the name.
+        ``given`` are values of the host (such as ``resources``) for factories with a parameter of that name.
         """
         what, make, options = self._found(kind, spec, without)
         try:
@@ -105,7 +105,7 @@ class Registry:
             raise SmtError(f"{what} cannot be made: {failure_text(stop)}") from stop
 
     def check(self, kind: str, spec: str | Mapping[str, Any] | Spec, without: tuple[str, ...] = ()) -> None:
-        """Check a spec as far as that goes without building what it names."""
+        """Check a spec as far as possible without building what it names."""
         checked(*self._found(kind, spec, without))
 
     def _found(

@@ -55,12 +55,12 @@ class Learning:
         """Learn weights from lists (several paths are merged); the result is a mapping that also holds the runs.
 
         ``start``: start weights, by default estimated from the lists' totals. ``keep``: features whose weights stay
-        fixed. ``runs``: this many, with seeds from ``seed`` on (default 1); ``combine`` says what their result is.
-        ``folds``: also cross-validate with this many. ``jobs``: processes, same weights for any number.
-        ``forests``: a folder or file of forests, in place of lists. ``scores``: statistics files of Moses' extractor,
-        whose feature files are then ``lists``. ``sources`` are for metrics that read them; ``post`` postprocesses
-        hypotheses; ``format`` is that of the lists or forests. ``folder``: save steps there, and resume from them.
-        ``note`` is called with remarks for the user.
+        fixed. ``runs``: this many, with seeds from ``seed`` on (default 1); ``combine``: use the average of their
+        weights, or the best run's. ``folds``: also cross-validate with this many. ``jobs``: processes, same weights for
+        any number. ``forests``: a folder or file of forests, in place of lists. ``scores``: statistics files of Moses'
+        extractor, whose feature files are then ``lists``. ``sources`` are for metrics that read them; ``post``
+        postprocesses hypotheses; ``format`` is that of the lists or forests. ``folder``: save steps there, and resume
+        from them. ``note`` is called with remarks for the user.
         """
         from smtplugins.host.learn.training_data import metric_of
         from smtplugins.host.learn.tuning import plan_of

@@ -34,7 +34,7 @@ def file(text: str) -> Path:
 def add_texts(parser: Any, name: str, what: str) -> None:
     """Add a text to translate with its references, as ``--test`` and ``--test-ref``."""
     parser.add_argument(f"--{name}", required=True, type=file, metavar="FILE", help=f"source sentences {what}")
-    ref = "their references (repeatable)"
+    ref = f"references of --{name} (repeatable)"
     parser.add_argument(f"--{name}-ref", action="append", required=True, type=file, metavar="FILE", help=ref)
 
 
@@ -60,7 +60,7 @@ def add_study(
             parser.set_defaults(**{name: None})
     add_printing(parser, paper=paper)
     parser.add_argument("-j", "--jobs", type=int, default=1, metavar="N", help="threads or processes (same result)")
-    parser.add_argument("--cache", metavar="DIR|off", help="where columns of tables are kept between runs")
+    parser.add_argument("--cache", metavar="DIR|off", help="cache of loaded tables (default: $SMT_CACHE)")
     add_quiet(parser)
 
 
@@ -72,7 +72,7 @@ def add_loop(parser: Any, *, nbest: int = 100, iterations: int = 5) -> None:
 
 def add_tuning(parser: Any, learner: str | None = "mert", *, seeds: int | None = 1) -> None:
     """Add the options of :class:`TuningPlan`: by default no tuning if ``learner`` is None, one run if ``seeds`` is."""
-    shown = f"learner of weights (default: {learner or 'none, keep the initial weights'})"
+    shown = f"learner to tune with (default: {learner or 'none, keep the initial weights'})"
     parser.add_argument("--tuner", default=learner, metavar="NAME[,key=value...]", help=shown)
     add_loop(parser)
     if seeds is None:

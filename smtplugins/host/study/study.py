@@ -38,7 +38,7 @@ _PLAIN = (bool, int, float, str, list, Path, type(None))
 class Study:
     """The tables of a paper, made step by step in the folder of a ``compare`` command.
 
-    A plugin's study has a method for each table, and says what it reads, learns from and was set to; its command runs
+    A plugin's study has a method for each table, and declares its inputs, tuning texts and settings; its command runs
     ``ItsStudy.run``. A step's record is a JSON file that takes its name when the step is complete; its other files lie
     beside it.
     """
@@ -103,7 +103,7 @@ class Study:
         return [path for value in values if value for path in (value if isinstance(value, list) else [value])]
 
     def details(self) -> Mapping[str, Any]:
-        """What the manifest's options have besides those of the command line."""
+        """Options in the manifest besides those of the command line."""
         return {}
 
     def chosen_tables(self) -> list[str]:

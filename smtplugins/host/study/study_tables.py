@@ -41,7 +41,7 @@ class StudyColumn:
 class StudyTable:
     """A table. Each row has a ``key`` that is the same for any data, a ``name`` to show, and figures by column key.
 
-    ``head`` is the title of the names.
+    ``head`` is the title of the column of names.
     """
 
     key: str
@@ -88,7 +88,7 @@ def score_columns(
 def tables_record(
     tables: Iterable[StudyTable], settings: Mapping[str, Any], extras: Mapping[str, Any], *, paper: bool = True
 ) -> dict[str, Any]:
-    """All tables by their keys, with what they were made from and by."""
+    """All tables by their keys, with the settings and results of the study."""
     return {"settings": settings, **extras, "tables": {table.key: table.record(paper=paper) for table in tables}}
 
 
@@ -106,7 +106,7 @@ def render_tables(
 
 
 def paper_column(figures: Mapping[str, Sequence[Any]], at: int) -> dict[str, Any]:
-    """One column of the paper's figures by row key, from rows of them."""
+    """Column ``at`` of the paper's figures by row key; ``figures`` has a row of them for each key."""
     return {key: values[at] for key, values in figures.items()}
 
 

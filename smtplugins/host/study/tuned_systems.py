@@ -103,7 +103,7 @@ def judge_rows(
     outputs: Iterable[Iterable[Sequence[str]]],
     references: Sequence[Sequence[str]],
 ) -> list[dict[str, Any]]:
-    """Add to each row what its runs score: mean, standard deviation, 95 % interval, p against the first row.
+    """Add the scores of its runs to each row: mean, standard deviation, 95 % interval, p against the first row.
 
     ``outputs`` has the translations of each run of each row. Interval and p are those of the paired bootstrap;
     ``interval`` is half the distance from ``low`` to ``high``.
@@ -134,7 +134,7 @@ def read_references(paths: Iterable[Path | str], source: Path | str, count: int)
 
 
 def signature_of(metric: Metric, references: Sequence[Sequence[str]]) -> str:
-    """The metric's signature, which may count references that it has seen."""
+    """The metric's signature, after scoring a sentence: it may show the number of references."""
     metric.stats(list(references[0][:1]), [list(stream[:1]) for stream in references])
     return metric.signature()
 
@@ -150,5 +150,5 @@ def read_config(path: str, overrides: Iterable[Override], values: Mapping[str, A
     config = load_config(path, [*overrides, *named])
     if config.runner is not None:
         with config.at("runner"):
-            raise UsageError("expected none for a comparison, where -j N spreads the work (runner=null leaves it out)")
+            raise UsageError("expected none, as a comparison runs in the processes of -j N (runner=null removes it)")
     return config

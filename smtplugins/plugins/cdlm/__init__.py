@@ -57,7 +57,7 @@ def smt_commands() -> Iterator[Command]:
     )
     yield Command(
         name="confuse",
-        summary="confusion sets of sentences: hypergraphs of what a system might have said in their place",
+        summary="write confusion sets of sentences: hypergraphs of translations confusable with each",
         configure="smtplugins.plugins.cdlm.sets.confuse_command:configure",
         run="smtplugins.plugins.cdlm.sets.confuse_command:run",
     )

@@ -44,17 +44,17 @@ class HieroOptions(ParsingOptions):
     search: Literal["cube_pruning", "full"] = option(
         "cube_pruning", "`full` looks at all derivations: exact, and slow with a language model"
     )
-    pop_limit: int = option(30, "edges that cube pruning looks at for each node")
+    pop_limit: int = option(30, "edges that cube pruning pops for each node")
     pops: Literal["own", "cdec", "moses", "joshua"] = option(
-        "own", "whose pop limit that is; a toolkit's is converted to one that scores as well"
+        "own", "whose pops the limit counts; a toolkit's limit is converted to ours at equal model score"
     )
     adapt: float | None = option(
-        None, "how fast the limit falls where stateless features make a node unlikely, 0 for not; set by `pop_limit`"
+        None, "how fast the limit falls at nodes that stateless features score low, 0: constant; default by `pop_limit`"
     )
     beam: float | None = option(
-        None, "drop edges that score this much below the best of their node; set by `pop_limit`, none for Joshua"
+        None, "drop edges this much below the best of their node; default by `pop_limit`, none for Joshua"
     )
-    max_edges: int = option(1 << 28, "edges of a sentence above which it is an error")
+    max_edges: int = option(1 << 28, "limit of the edges of a sentence; more are an error")
     beam_prune: float | None = option(None, "prune written graphs and lists by this beam, as cdec's option")
     density_prune: float | None = option(None, "prune written graphs and lists to this density, as cdec's option")
 

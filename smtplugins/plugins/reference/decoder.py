@@ -36,10 +36,10 @@ MINTED_SPAN = 3
 
 @dataclass(frozen=True, kw_only=True)
 class ReferenceOptions(GrammarOptions):
-    """The options of the decoder ``reference``, which mean what they mean in ``hiero``."""
+    """The options of the decoder ``reference``; their meaning is that of ``hiero``."""
 
     search: Literal["cube_pruning", "full"] = option("cube_pruning", "`full` looks at all derivations")
-    pop_limit: int = option(30, "edges that cube pruning looks at for each node", least=1)
+    pop_limit: int = option(30, "edges that cube pruning pops for each node", least=1)
 
 
 class Reference:

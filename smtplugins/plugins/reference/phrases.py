@@ -29,20 +29,20 @@ _LABEL = "X"
 
 @dataclass(frozen=True, kw_only=True)
 class ReferencePhraseOptions(PhraseTableOptions):
-    """The options of ``reference-phrase``, which mean what they mean in ``phrase``."""
+    """The options of ``reference-phrase``; their meaning is that of ``phrase``."""
 
     search: Literal["stack"] = option("stack", "each hypothesis is extended with all phrases that may come next")
     stack_size: int = option(200, "hypotheses kept in a stack, 0 for all", least=0)
     beam_threshold: float = option(
         1e-5, "drop hypotheses less probable than this times the best of their stack; 0 for none", probability=True
     )
-    distortion_limit: int = option(6, "longest jump, and way back to the first gap; -1 for any", least=-1)
+    distortion_limit: int = option(6, "longest jump, also back to the first gap; -1 for any", least=-1)
     order: Literal["free", "window", "monotone", "swap"] = option("free", "phrases that may come next")
     exhaustive: bool = option(False, "keep all hypotheses")
-    input: Literal["text", "lattice", "confusion-net"] = option("text", "what is translated")
+    input: Literal["text", "lattice", "confusion-net"] = option("text", "what the input holds")
 
     def limits(self) -> StackLimits:
-        """What the search looks at."""
+        """The pruning and reordering limits of the search."""
         if self.exhaustive:
             return StackLimits(0, math.inf, self.distortion_limit, self.order)
         return StackLimits(self.stack_size, nats(self.beam_threshold), self.distortion_limit, self.order)

@@ -53,7 +53,7 @@ def smt_commands() -> Iterator[Command]:
     """``smt searn label``, ``train`` and ``compare``."""
     yield Command(
         name="label",
-        summary="items, their labels and a translation table from word-aligned text",
+        summary="extract items with labels, and a translation table, from word-aligned text",
         configure="smtplugins.plugins.searn.labels.label_command:configure",
         run="smtplugins.plugins.searn.labels.label_command:run",
     )

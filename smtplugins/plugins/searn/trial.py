@@ -1,4 +1,4 @@
-"""A tiny policy of no meaning, with which the conformance kit makes the decoder and the feature."""
+"""A tiny random policy, with which the conformance kit makes the decoder and the feature."""
 
 from __future__ import annotations
 

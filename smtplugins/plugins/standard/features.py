@@ -126,7 +126,7 @@ class Minted:
 
 
 class UnknownWords(Minted):
-    """The same for a decoder's list of labels for unknown words: its log probabilities replace the value."""
+    """As `Minted`; if a decoder has a list of labels for unknown words, its log probabilities replace ``value``."""
 
     labelled_unknowns = True
 

@@ -28,7 +28,7 @@ class Serial:
     def map(
         self, function: Callable[..., Any], items: Iterable[Any], *, setup: Callable[[], Any] | None = None
     ) -> Iterator[Any]:
-        """Yield the results in order."""
+        """Yield the results in the order of the items."""
         if setup is None:
             yield from map(function, items)
             return
@@ -63,7 +63,7 @@ class Processes:
     def map(
         self, function: Callable[..., Any], items: Iterable[Any], *, setup: Callable[[], Any] | None = None
     ) -> Iterator[Any]:
-        """Yield the results in order."""
+        """Yield the results in the order of the items."""
         chunks = _chunks(iter(items), self._chunk)
         workers: list[_Worker] = []
         waiting: collections.deque[tuple[_Worker, list[Any]]] = collections.deque()

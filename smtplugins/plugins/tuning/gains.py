@@ -162,7 +162,7 @@ def linear_form(metric: Metric, references: list[str], form: Mapping[str, float]
     """The metric's linear form as a stateful feature for one sentence; raises an error if it has none."""
     make = getattr(metric, "linear", None)
     if make is not None and not form.keys() <= parameters(make).keys():
-        raise UsageError(f"the linear form of metric {metric.name} has no {' and '.join(form)}")
+        raise UsageError(f"the linear form of metric {metric.name} has no option {' and '.join(form)}")
     feature = None if make is None else make(references, **form)
     if feature is None:
         raise SmtError(

@@ -72,7 +72,7 @@ def smt_commands() -> Iterator[Command]:
     )
     yield Command(
         name="sensitivity",
-        summary="what options do to translations, each with several seeds: exponent, smoothing, bounds, epochs",
+        summary="the effect of options (exponent, smoothing, bounds, epochs) on scores, each with several seeds",
         configure="smtplugins.plugins.umt.study.command:configure_sensitivity",
         run="smtplugins.plugins.umt.study.sensitivity:run",
     )

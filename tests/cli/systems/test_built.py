@@ -142,10 +142,10 @@ class TestDecode:
         ("options", "code", "message"),
         [
             (["--decoder", "silent"], 2,
-             "the decoder does not say how it builds trees, so there are no steps to write"),
+             "this decoder does not report the building steps of trees"),
             (["--decoder", "growing,wrong=true"], 1,
              "sentence 0: the decoder's steps: expected step 1 beside an earlier one, or beside -1, found 7"),
-            (["--built", "out"], 2, "expected two files for translations and for what was built, found out for both"),
+            (["--built", "out"], 2, "expected different files for translations and building steps, found out for both"),
             (["--built", "nowhere/b"], 1, "nowhere/b: No such file or directory"),
         ],
     )  # fmt: skip

@@ -222,20 +222,26 @@ MANY = 1 << 40
             spoilt(integers(2, 0), struct.pack("<Q", MANY)),
             "at most 90 items in the rest of the file, found 1099511627776 at byte 87",
         ),
-        (spoilt(integers(2, 0), integers(2, 2)), "each edge once among those into nodes, found another at place 0"),
-        (spoilt(integers(2, 0), integers(2, 1)), "each edge once among those into nodes, found another at place 0"),
+        (
+            spoilt(integers(2, 0), integers(2, 2)),
+            "each edge once among those into nodes, found another value at index 0",
+        ),
+        (
+            spoilt(integers(2, 0), integers(2, 1)),
+            "each edge once among those into nodes, found another value at index 0",
+        ),
         (spoilt(integers(1) + integers(), integers() + integers()), "3 edges into nodes, found 2 at byte 454"),
         (
             spoilt(struct.pack("<iHhI", 0, 0, 6, 0), struct.pack("<iHhI", 1, 0, 6, 0)),
-            "the node an edge leads to as its head, found another at place 0",
+            "the node an edge leads to as its head, found another value at index 0",
         ),
         (
             spoilt(struct.pack("<iHI", 1, 1, 0), struct.pack("<iHI", 1, 1, 1)),
-            "a tail below its edge's head, found another at place 0",
+            "a tail below its edge's head, found another value at index 0",
         ),
         (
             spoilt(integers(2, 0) + integers(1), integers(2, 0) + integers()),
-            "as many edges out of a node as there are tails, found another at place 0",
+            "as many edges out of a node as there are tails, found another value at index 0",
         ),
         (
             spoilt(integers(2, 0) + integers(1), integers(2, 0) + integers(0)),
@@ -285,11 +291,11 @@ MANY = 1 << 40
         (spoilt(string("Z"), string("F")), "each feature once in an edge, found one that comes again at byte 302"),
         (
             spoilt(struct.pack("<d", 1 / 3), struct.pack("<d", np.nan)),
-            "finite numbers as the values of features, found another at place 0",
+            "finite numbers as the values of features, found another value at index 0",
         ),
         (
             spoilt(struct.pack("<d", 0.1), struct.pack("<d", 1e39)),
-            "values of rules' features that fit 32-bit floats, found another at place 0",
+            "values of rules' features that fit 32-bit floats, found another value at index 0",
         ),
         (spoilt(struct.pack("<hi", -1, 2), struct.pack("<hi", -1, 3)), "edge 2, found edge 3 at byte 446"),
         (SMALL + b"\0", "the end of the file after the edges, found 1 bytes at byte 458"),

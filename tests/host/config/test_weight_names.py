@@ -64,8 +64,8 @@ def test_all_names_of_no_feature_are_told_with_the_nearest_known_one() -> None:
     with pytest.raises(UsageError) as caught:
         told(translator("p 1\nword-penalti 2\n\nRARE 3\nrare 1\n"))
     assert str(caught.value) == (
-        f"{Path.cwd()}/w: weights of no feature: 'word-penalti' (line 2, the nearest is 'word-penalty'), "
-        "'RARE' (line 4, the nearest is 'rare'); correct the names or take them out"
+        f"{Path.cwd()}/w: weights of unknown features: 'word-penalti' (line 2, the nearest is 'word-penalty'), "
+        "'RARE' (line 4, the nearest is 'rare'); correct or remove the names"
     )
 
 
@@ -81,8 +81,8 @@ def test_many_are_counted() -> None:
 def test_grammars_of_sentences_may_have_other_names() -> None:
     made = translator("p 1\nmine 1\nother 1\n")
     assert told(made, "own") == [
-        f"{Path.cwd()}/w: weights of no feature of the configuration or the first sentence's grammars are not used: "
-        "'other' (line 3, the nearest is 'pass-through')"
+        f"{Path.cwd()}/w: weights of features outside the configuration and the first sentence's grammars are not "
+        "used: 'other' (line 3, the nearest is 'pass-through')"
     ]
     with pytest.raises(UsageError, match="'mine'"):
         told(made)

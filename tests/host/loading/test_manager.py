@@ -249,7 +249,9 @@ def test_file_given_by_name_must_work(tmp_path: Path) -> None:
 
 
 def test_module_given_by_name_must_be_there() -> None:
-    with pytest.raises(PluginError, match=r"plugin 'no_such_module': no such module; a file's name ends in .py"):
+    with pytest.raises(
+        PluginError, match=r"plugin 'no_such_module': no such module; the name of a plugin file ends in .py"
+    ):
         smt.load_plugins(["no_such_module"])
     with pytest.raises(PluginError, match=r"plugin 'no_such.module' cannot be imported: ModuleNotFoundError"):
         smt.load_plugins(["no_such.module"])

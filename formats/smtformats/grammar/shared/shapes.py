@@ -77,7 +77,7 @@ def _are_probabilities(tokens: list[str]) -> bool:
 
 
 def _is_pair(fields: list[list[str]]) -> bool:
-    """Whether the fields are two sides of words, the second not of features, then numbers."""
+    """Whether the fields are source words, target words (not ``name=value``), then numbers."""
     if len(fields) < 3 or not fields[0] or not _scores(fields[2]):
         return False
     if fields[1] and all("=" in token and is_number(token.rpartition("=")[2]) for token in fields[1]):
@@ -88,8 +88,8 @@ def _is_pair(fields: list[list[str]]) -> bool:
 def is_phrase_table(head: bytes) -> bool:
     """Whether the first line and most lines are phrase pairs with probabilities.
 
-    A fourth field settles it. Otherwise the source sides must not all be sentence ids, and there must be several
-    numbers, not those of a reordering table, or one number that is above 0 on some line and negative on none.
+    A fourth field on some line is enough. Without it, the lines must not look like n-best lists (source sides that are
+    all sentence ids), reordering tables, or tables of logarithms (one number, negative somewhere or 0 everywhere).
     """
     rows = _tables(head)
     if not _most([_is_pair(fields) and _are_probabilities(fields[2]) and _has_points(fields[3:4]) for fields in rows]):

@@ -74,7 +74,7 @@ class Archive:
             self.constant(CLASSES[kind], f"the class of a {kind}, {CLASSES[kind].hex(' ')}")
 
     def size(self, count: int, each: int) -> int:
-        """Return ``count`` if the rest of the file has ``each`` bytes for every item."""
+        """Return ``count``; raise an error unless the rest of the file has ``each`` bytes for every item."""
         if count * each > len(self.data) - self.at:
             self.fail(f"at most {(len(self.data) - self.at) // each} items in the rest of the file", str(count))
         return count

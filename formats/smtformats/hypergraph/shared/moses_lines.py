@@ -65,7 +65,7 @@ def finite(lines: Lines, text: str, field: int) -> float:
 
 
 class Vectors:
-    """Score vectors of a file: core values of fixed number, and sparse features."""
+    """Score vectors of a file: a fixed number of core values, and sparse features."""
 
     def __init__(self, lines: Lines, names: str) -> None:
         self.lines = lines

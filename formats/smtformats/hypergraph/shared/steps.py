@@ -145,7 +145,7 @@ class _Phrases:
         return node, edge
 
     def _find_ends(self) -> dict[int, int]:
-        """Return the edge from each complete hypothesis to the goal; empty if the goal is the only one."""
+        """Return the edge from each complete hypothesis to the goal; empty if the goal itself is the only one."""
         into = [edge for edge, head in enumerate(self.heads) if head == self.goal and edge != self._first]
         bare = [edge for edge in into if self._bare(edge)]
         if not bare:

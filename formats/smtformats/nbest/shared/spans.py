@@ -189,7 +189,7 @@ def spell_features(layout: Layout, values: Sequence[float], number: Number) -> s
 
 
 def append_items(text: str, items: str) -> str:
-    """Append the content of ``items``, an object or array, to another one of the same kind as written."""
+    """Append the content of the JSON object or array ``items`` to ``text``, one of the same kind as written."""
     inside, closing = text[:-1].rstrip(" \t\r"), text[-1]
     comma = "" if len(inside.strip(" \t\r")) == 1 else ", "
     return inside + comma + items[1:-1] + text[len(inside) : -1] + closing if items[1:-1] else text

@@ -6,7 +6,7 @@
 | `grammar` | `model.tables`, with `grammar_format: cdec-grammar`; a rule's features have the names it gives them |
 | `weights` `input` `k_best` | `model.weights`, `source`, `output.nbest`, with `output.format: cdec-nbest` |
 | `intersection_strategy` (cube_pruning) | `decoder.search`; without a feature that has states cdec takes full |
-| `cubepruning_pop_limit` (200) | `decoder.pop_limit`, with `pops: cdec`: as many of ours as score no worse |
+| `cubepruning_pop_limit` (200) | `decoder.pop_limit`, with `pops: cdec`: converted to our pops at equal model score |
 | `beam_prune` `density_prune` | `decoder.beam_prune`, `decoder.density_prune` |
 | `unique_k_best` | `output.unique: true` |
 | `scfg_max_span_limit` (10) `goal` (S) `scfg_default_nt` (X) | `decoder.max_span`, `.goal`, `.nonterminal` |
@@ -20,8 +20,8 @@
 | its `-n NAME`, `-m CLASSES`, `-x` | `name=NAME`, `class_path=CLASSES`, `markers=rules` (rules have `<s>` and `</s>`) |
 | any other, `Other text` | the feature `Other,params=text` |
 
-In brackets: cdec's default, written out. Keys that change translations otherwise are refused, those of a second and
-third pass among them; all others are not used. Paths are relative to the working directory.
+In brackets: cdec's default, written out. Other keys are refused if they change translations, such as those of second
+and third passes, and else not used. Paths are relative to the working directory.
 """
 
 from __future__ import annotations
@@ -89,7 +89,7 @@ def adapt(settings: Settings, path: Path | None) -> Draft:
 
 
 def _search(name: str) -> str:
-    """The name of a search; cdec's two faster ways through the same cubes are plain cube pruning here."""
+    """The name of a search; cdec's two faster variants of cube pruning become plain cube pruning."""
     return "cube_pruning" if name.lower().startswith("fast_cube_pruning") else name.lower()
 
 

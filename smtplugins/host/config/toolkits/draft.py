@@ -102,7 +102,7 @@ class Draft:
     def option(
         self, path: str, key: str, read: Callable[[str], Any] = str, default: Any = None, *, skip: str | None = None
     ) -> None:
-        """Set a key from a setting or to the toolkit's default; do nothing without either, or for ``skip``."""
+        """Set a key from a setting; ``default`` is for a missing setting or the value ``skip``; None sets nothing."""
         setting = self.setting(key)
         value = default if setting is None or setting.value == skip else read(setting.value)
         if value is not None:
@@ -116,7 +116,7 @@ class Draft:
     def table(self, path: str, line: int, **fields: Any) -> None:
         """Add a grammar or phrase table; ``None`` is left out. The scores of tables with a name are listed as features.
 
-        They have the place of the call among those of :meth:`feature`.
+        They come in the order of the calls of this method and of :meth:`feature`.
         """
         shown = {name: _number(value) if name in _NUMBERS else value for name, value in fields.items()}
         entry = {"path": path, **{name: value for name, value in shown.items() if value is not None}}
@@ -154,7 +154,7 @@ class Draft:
 
 
 def _number(value: Any) -> Any:
-    """A whole number for its text; other values as they are, to be refused as values of the key."""
+    """Convert text to a whole number; return other values unchanged, so that binding the key refuses them."""
     return int(value) if isinstance(value, str) and re.fullmatch(r"\s*[+-]?\d+\s*", value) else value
 
 

@@ -4,7 +4,7 @@
 |---|---|
 | `search = cky` · `stack` (cky; stack with a `tm` of type moses or phrase) | `decoder: hiero` · `phrase` |
 | `pop-limit` (100) | `decoder.pop_limit`, for each span (0: no limit) or stack |
-| `num-translation-options` (20) | `decoder.max_options`; stacks of Joshua 6.1 keep one less of longer lists |
+| `num-translation-options` (20) | `decoder.max_options`; Joshua 6.1 keeps one fewer if there are more |
 | `reordering-limit` (8, stack) | `decoder.distortion_limit`, `.max_phrase_length`, with `order: window` |
 | `goal-symbol` (GOAL) `default-non-terminal` (X) | `decoder.goal`, `.nonterminal` (cky), without brackets and index |
 | `top-n` `n-best-list` FILE N | `output.nbest`; 0 is 1 |
@@ -24,16 +24,16 @@
 | `Distortion` `SourcePath` | `distortion`, `source-path` of those names |
 | any other | the feature of Joshua's name, its parameters as they are |
 
-Columns of tables are `tm_OWNER_K`; the format joshua-grammar turns the signs of bare numbers, as Joshua does. Every
+Columns of tables are `tm_OWNER_K`; the format joshua-grammar flips the signs of bare numbers, as Joshua does. Every
 word has a pass-through rule, `decoder.pass_through: all`, and `joshua: true` is what Joshua alone does, see the
-decoder. With cky, the decoder has `pops: joshua` (as many of our pops as score no worse) and `markers: true`; language
-models score `<s>` and `</s>` from the rules (`markers=rules`). With stack it has `search: cube` and no limit but the
-pops: `stack_size: 0`, `beam_threshold: 0`, `lm_beam: inf`. In brackets: Joshua's default, written out.
+decoder. With cky, the decoder has `pops: joshua` (its limit converted to our pops at equal model score) and `markers:
+true`; language models score `<s>` and `</s>` from the rules (`markers=rules`). With stack it has `search: cube` and no
+limit but the pops: `stack_size: 0`, `beam_threshold: 0`, `lm_beam: inf`. In brackets: Joshua's default, written out.
 
-Keys that change translations otherwise are refused, `rescore-forest` and `segment-oovs` (which does nothing sensible in
-Joshua itself) among them; all others are not used. Paths are relative to the working directory. Tables and language
-models may be beside the file instead, where later versions of Joshua look for them: the same name in both places for
-different files is an error.
+Other keys are refused if they change translations, such as `rescore-forest` and `segment-oovs` (which does nothing
+sensible in Joshua itself), and else not used. Paths are relative to the working directory. Tables and language models
+may be beside the file instead, where later versions of Joshua look for them: the same name in both places for different
+files is an error.
 """
 
 from __future__ import annotations

@@ -23,7 +23,7 @@
 | `[weight]` | `model.weights`: the moses.ini itself; `model.missing: 1` if features have no line there |
 | `PhraseDictionary...` `ProbingPT` `RuleTable` | `model.tables: {path: , name: , limit: , scores: }` |
 | their `table-limit` (20) `num-features` | `limit`, `scores` |
-| `KENLM path= oov-feature=1` | `lm,path=,base=e,oov=true,name=`; its `order` Moses itself ignores |
+| `KENLM path= oov-feature=1` | `lm,path=,base=e,oov=true,name=`; its `order` is ignored, as in Moses |
 | `WordPenalty` | `word-penalty,value=-1,name=`; charts count `<s>` and `</s>` too: `count_bos=true` |
 | `PhrasePenalty` | `phrase-penalty,value=1,name=`, for each phrase or rule, glue too |
 | `UnknownWordPenalty` | `oov,value=-100,tuneable=false,name=` |
@@ -34,16 +34,16 @@
 | any other | the feature of Moses' name, its keys as they are |
 | `tuneable=false` of any | the option of that name |
 
-Charts have `pops: moses` (as many of our pops as score no worse), `markers: true`, `glue: false` (glue is a table) and
-`pass_through: unknown`. ``name=`` is the one its weights have. In brackets: Moses' default, written out. Language
-models of charts score ``<s>`` and ``</s>`` from the rules (`markers=rules`). Several tables of phrases are
-alternatives, each with its own scores and limit; their `grammar_format` is `moses-phrases`. Paths are relative to the
-working directory.
+Charts have `pops: moses` (its limit converted to our pops at equal model score), `markers: true`, `glue: false` (glue
+is a table) and `pass_through: unknown`. ``name=`` is the name of the feature's weights. In brackets: Moses' default,
+written out. Language models of charts score ``<s>`` and ``</s>`` from the rules (`markers=rules`). Several tables of
+phrases are alternatives, each with its own scores and limit; their `grammar_format` is `moses-phrases`. Paths are
+relative to the working directory.
 
-What changes translations otherwise is refused: sections such as `[minimum-bayes-risk]`, `[placeholder-factor]` and,
-for phrases, `[monotone-at-punctuation]`, unless their value changes nothing; a `[mapping]` of steps that go together or
-leave a table out; factors but 0; keys of features, as `sparse` of Distortion and Moses2's `property-index`. All other
-sections change what is printed, or how long it takes, and are not used.
+Everything else that changes translations is refused: sections such as `[minimum-bayes-risk]`, `[placeholder-factor]`
+and, for phrases, `[monotone-at-punctuation]`, unless their value changes nothing; a `[mapping]` that combines steps or
+leaves out a table; factors other than 0; keys of features, such as `sparse` of Distortion and Moses2's
+`property-index`. All other sections change what is printed, or how long it takes, and are not used.
 """
 
 from __future__ import annotations
@@ -183,7 +183,7 @@ def _phrases(draft: Draft) -> None:
 
 
 def _mapping(draft: Draft, *, chart: bool) -> None:
-    """Check ``[mapping]``: a graph of one step for each table; for charts in order, which span limits follow."""
+    """Check that ``[mapping]`` has a graph of one step per table; for charts in order, as for span limits."""
     given = draft.every("mapping")
     tables = [table.name for table in _tables(draft)]
     steps = [blanks(setting.value) for setting in given]

@@ -1,6 +1,6 @@
-"""A new plugin distribution that passes the conformance kit at once; in the files beside, ``{{name}}`` is its name.
+"""A new plugin distribution that passes the conformance kit at once; ``{{name}}`` in these files is its name.
 
-``examples/plugin-template`` in the repository is what this writes for the name ``example``, and a native feature.
+``examples/plugin-template`` in the repository is what this writes for the name ``example``, plus a native feature.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _FILES = {
 
 
 def new_plugin(name: str, folder: Path) -> list[Path]:
-    """Write the distribution ``smt-NAME`` with the plugin ``NAME`` into a new or empty folder; gives the files."""
+    """Write the distribution ``smt-NAME`` with the plugin ``NAME`` into a new or empty folder; return the files."""
     if not _NAME.fullmatch(name):
         raise UsageError(
             f"expected a plugin name of lower-case letters, digits and single `-`, a letter first, found {name!r}"

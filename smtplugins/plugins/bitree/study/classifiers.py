@@ -59,7 +59,7 @@ class Classifiers:
         return {text: np.load(folder / f"{name}-{letters}.{text}.npy", allow_pickle=False) for text in self.sets}
 
     def record(self, name: str, letters: str) -> dict[str, Any]:
-        """Learn a kind of classifiers; returns what was chosen, accuracy on each set, size."""
+        """Learn a kind of classifiers; returns the chosen setting, accuracy on each set, size."""
         makers = {
             L1: lambda: self._boosted(letters),
             L2: lambda: self._loglinear(letters),

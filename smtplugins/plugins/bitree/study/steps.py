@@ -68,7 +68,7 @@ class BitreeStudy(Study):
         }
 
     def extras(self) -> dict[str, Any]:
-        """All that is known of the classifiers."""
+        """The records of all classifiers."""
         return {"classifiers": self.records}
 
     @cached_property
@@ -82,7 +82,7 @@ class BitreeStudy(Study):
 
     @cached_property
     def size(self) -> str:
-        """The paper's size of text whose figures are shown."""
+        """The size of the paper's training text whose figures are shown."""
         return str(self.args.figures or ("10k" if len(self.classifiers.training) <= 50_000 else "100k"))
 
     @cached_property

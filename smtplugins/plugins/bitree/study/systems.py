@@ -1,4 +1,4 @@
-"""Phrase-based translation in Pharaoh's role, by the decoder ``phrase``: what bags are compared with."""
+"""Phrase-based translation in Pharaoh's role, by the decoder ``phrase``: the baseline of bags."""
 
 from __future__ import annotations
 

@@ -27,8 +27,8 @@ class BitreeOptions:
     """The options of the decoder ``bitree``."""
 
     model_path: Path = option(doc="a folder that `smt bitree train` made, a discriminative or a generative model")
-    trees_path: Path | None = option(None, "source trees, by the numbers of the sentences; else attributes `src_tree`")
-    configuration: str = option(MIXTURE, "atoms that words are translated by: `mixture`, `best`, or such as `W`")
+    trees_path: Path | None = option(None, "source trees by sentence number (default: attributes `src_tree`)")
+    configuration: str = option(MIXTURE, "atoms of word classifiers: `mixture`, `best`, or letters such as `W`")
     threshold: float = option(
         THRESHOLD, "drop items less probable than this times the best of their cell of the chart", probability=True
     )

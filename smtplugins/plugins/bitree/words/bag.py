@@ -29,8 +29,8 @@ class BagOptions:
     """The options of the decoder ``bag``."""
 
     model_path: Path = option(doc="a folder that `smt bitree words` made")
-    configuration: str = option(MIXTURE, "`mixture`, `best`, or one of the model's, such as `W` or `W+C`")
-    trees_path: Path | None = option(None, "source trees, by the numbers of the sentences; else attributes `src_tree`")
+    configuration: str = option(MIXTURE, "atoms of classifiers: `mixture`, `best`, or letters such as `W+C`")
+    trees_path: Path | None = option(None, "source trees by sentence number (default: attributes `src_tree`)")
 
 
 class Bag:

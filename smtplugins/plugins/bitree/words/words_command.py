@@ -32,9 +32,9 @@ def add_set(parser: argparse.ArgumentParser, name: str, what: str, *, aligned: b
     """Add options for another text."""
     add = parser.add_argument
     add(f"--{name}", required=True, metavar="FILE", help=f"source sentences {what}")
-    add(f"--{name}-ref", required=True, metavar="FILE", help="their translations")
-    add(f"--{name}-alignment", required=aligned, metavar="FILE", help="their word alignments")
-    add(f"--{name}-trees", metavar="FILE", help="their source trees")
+    add(f"--{name}-ref", required=True, metavar="FILE", help=f"references of --{name}")
+    add(f"--{name}-alignment", required=aligned, metavar="FILE", help=f"word alignments of --{name}")
+    add(f"--{name}-trees", metavar="FILE", help=f"source trees of --{name}")
 
 
 def read_set(host: Host, args: argparse.Namespace, name: str | None = None) -> list[Pair]:

@@ -106,7 +106,7 @@ def load_model(folder: Path) -> Model:
 
 
 class OverRules:
-    """The ``tsrb`` part of a model, with ``words`` also its word penalty, as a score for each rule."""
+    """Scores rules by the ``tsrb`` part of a model, with ``words`` also by its word penalty."""
 
     def __init__(self, model: Model, *, words: bool = False) -> None:
         _, word, self._pairs = split_weights(model.weights)

@@ -31,7 +31,7 @@ def add_setting(parser: argparse.ArgumentParser, *, required: bool = True) -> No
         default="oov",
         help="translation of words without a rule: the word oov, as in the paper, or a copy (default: oov)",
     )
-    add_number(group, "--oov-cost", 100.0, "cost of each such word", "C")
+    add_number(group, "--oov-cost", 100.0, "cost of each word without a rule", "C")
     add_number(group, "--pop-limit", 200, "cube pruning: pop limit of each node", "K")
     add_number(group, "--beam", 15.0, "pruning threshold of each node, as a score difference", "B")
     add_number(group, "--max-span", 10, "the longest span of a rule")
@@ -51,9 +51,7 @@ def add_work(parser: argparse.ArgumentParser) -> None:
     from smtplugins.contracts.tools.running import add_quiet
 
     parser.add_argument("-j", "--jobs", type=int, default=1, metavar="N", help="processes (same output for any N)")
-    parser.add_argument(
-        "--cache", metavar="DIR|off", help="where columns of grammars are kept between runs (default: $SMT_CACHE)"
-    )
+    parser.add_argument("--cache", metavar="DIR|off", help="cache of loaded grammars (default: $SMT_CACHE)")
     add_quiet(parser)
 
 

@@ -1,4 +1,4 @@
-"""Confusion sets: what a system might have said in place of a sentence, decoded with a confusion grammar.
+"""Confusion sets: what a system might have output instead of a sentence, decoded with a confusion grammar.
 
 Z. Li, Z. Wang, S. Khudanpur and J. Eisner, "Unsupervised Discriminative Language Model Training for Machine Translation
 using Simulated Confusion Sets" (2010), section 3.2. The decoder is ``hiero``, looked up by name. It adds glue rules

@@ -1,8 +1,8 @@
 """``smt cdlm compare``: the tables of Li, Wang, Khudanpur and Eisner (2010) for your own system and texts.
 
-From a system's grammar or from its searches, a confusion grammar; of a text that neither it nor the language model was
-made from, confusion sets; two models learnt from these. Table 2 judges them on the confusion sets of another text,
-table 3 in the system; table 4 compares n-grams of confusion sets with those of the system's lists.
+A system's grammar or searches give a confusion grammar; this gives the confusion sets of a text from which neither the
+system nor the language model was made; two models learn from the sets. Table 2 judges the models on the confusion sets
+of another text, table 3 in the system; table 4 compares n-grams of confusion sets with those of the system's lists.
 """
 
 from __future__ import annotations
@@ -57,5 +57,5 @@ def _add_grammar(parser: argparse.ArgumentParser) -> None:
     which = "target sides that --cap keeps, as in `smt cdlm grammar` (default: order)"
     add("--best", default="order", metavar="order|count|[-]FEATURE", help=which)
     add("--no-identity", dest="identity", action="store_false", help="leave out rules with equal sides")
-    scope = "without --system, from the searches of -c: rules that compete at a node, or over a span"
+    scope = "without --system: confuse rules that compete in searches of -c at a node (item) or span (cell)"
     add("--scope", choices=("item", "cell"), default="item", help=scope)

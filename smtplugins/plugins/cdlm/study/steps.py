@@ -93,7 +93,7 @@ class CdlmStudy(Study):
                 )
 
     def chosen_tables(self) -> list[str]:
-        """The tables asked for; by default those that the options allow, without those of no chosen row."""
+        """The tables asked for; by default those that the options allow and that have a chosen row."""
         config, source = self.config, self.args.source
         chosen = choose(self.args.table or (["picking"] if config is None or source is None else None), TABLES)
         for name, number in (("decoder", 3), ("ngrams", 4)):
@@ -335,6 +335,6 @@ def _config_of(args: argparse.Namespace) -> RunConfig | None:
     if args.config is None:
         for option in ("weights", "source"):
             if getattr(args, option) is not None:
-                raise UsageError(f"--{option} is of a system: name it with -c")
+                raise UsageError(f"--{option} needs a system (-c)")
         return None
     return read_config(args.config, args.config_set, {"model.weights": args.weights and str(args.weights)})

@@ -38,7 +38,7 @@ class SwapOptions(StackOptions):
 class Swap(PhraseDecoder):
     """Blocks from left to right on the source side, except that two neighbours may change places.
 
-    A block that leaves a gap is followed by one that fills it, and then come words behind both. If the feature
+    A block that leaves a gap is followed by one that fills it, then by words after both. If the feature
     ``rare-left`` of ``block-model`` has no weight or the weight 0, the blocks that it marks are never put to the left;
     lists and forests do not have them there. Words without a block of their own are copied.
     """
@@ -47,7 +47,7 @@ class Swap(PhraseDecoder):
         super().__init__(resources, options)
 
     def worker(self, system: WeightedParser, graphs: bool) -> PhraseWorker:
-        """Make a decoder for one thread. Rare blocks are not put to the left if that has no price."""
+        """Make a decoder for one thread. Without a weight for ``rare-left``, rare blocks are not put left."""
         worker = super().worker(system, graphs)
         for active, scorer in worker.scorers.native_scorers():
             if isinstance(active.feature, BlockModel):

@@ -33,7 +33,7 @@ _ARRAYS = {
 
 @dataclass(frozen=True)
 class BlockSet:
-    """A set of blocks: source phrase p has blocks [``starts[p]``, ``starts[p + 1]``), b target phrase ``target_of[b]``.
+    """A set of blocks: source phrase p has blocks ``starts[p]:starts[p + 1]``; block b has target ``target_of[b]``.
 
     A phrase is the range of ``source_words`` or ``target_words`` between two offsets; its items index ``words``.
     """

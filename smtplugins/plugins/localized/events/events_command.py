@@ -18,7 +18,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     from smtplugins.plugins.localized.events.bitext import add_bitext
 
     add_bitext(parser)
-    parser.add_argument("--cache", metavar="DIR|off", help="where columns of tables are kept between runs")
+    parser.add_argument("--cache", metavar="DIR|off", help="cache of loaded tables (default: $SMT_CACHE)")
     add_output(parser)
     add_quiet(parser)
 

@@ -23,7 +23,7 @@ def add_learning(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add("--lm", required=True, metavar="FILE", help="a language model: ARPA or KenLM probing file")
     add_number(parser, "--threshold", 3, "use block bigrams with more than N events")
-    add_number(parser, "--keep", KEEP, "alternatives for each source phrase")
+    add_number(parser, "--keep", KEEP, "alternatives per source phrase")
     add_number(parser, "--float-rate", 1e-4, "learning rate of the float features", "R")
     add(
         "--float-portion",
@@ -41,7 +41,7 @@ def add_learning(parser: argparse.ArgumentParser) -> None:
         "--lex-norm",
         choices=("paper", "koehn"),
         default="paper",
-        help="normalise p(s|t) by the count of s, as printed in the paper, or by that of t (default: paper)",
+        help="denominator of p(s|t): the count of s (paper, as printed) or of t (koehn) (default: paper)",
     )
     add_number(parser, "--seed", 1, "random seed of the order of events")
 

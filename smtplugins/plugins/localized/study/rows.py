@@ -1,4 +1,4 @@
-"""The nine rows of table 2: how each one's weights are learnt, and what it translates.
+"""The nine rows of table 2: how the weights of each are learnt, and what it translates.
 
 C. Tillmann and T. Zhang (ACL 2005), section 5.
 """

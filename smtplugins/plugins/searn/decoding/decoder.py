@@ -65,7 +65,7 @@ class AmasisOptions(PhraseTableOptions):
     )
     null_threshold: float = option(0.0, "ignore words of that file below this probability", probability=True)
     max_options: int = 20
-    max_edges: int = option(1 << 28, "hypotheses of a sentence above which it is an error", least=1)
+    max_edges: int = option(1 << 28, "limit of the hypotheses of a sentence; more are an error", least=1)
 
     def __post_init__(self) -> None:
         check_bounds(self, "amasis")
@@ -81,9 +81,9 @@ class Amasis(ForestDecoder["WeightedParser"]):
     """Left to right, a stack of fragments for each hypothesis.
 
     For each option of the next source words a policy names a label: the option is put on the stack as a fragment, and
-    the reductions of the label join the two fragments on top, in order or in reverse order. Reductions that the stack
-    is too low for are left out, and what is left at the end is joined in order. Words without an option are copied; the
-    feature ``null`` is the logarithm of the probability that a left-out word has no translation.
+    the reductions of the label join the two fragments on top, in order or in reverse order. Reductions for which the
+    stack has too few fragments are skipped, and the fragments left at the end are joined in order. Words without an
+    option are copied; the feature ``null`` is the logarithm of the probability that a left-out word has no translation.
     """
 
     def __init__(self, *, resources: Resources, options: AmasisOptions) -> None:

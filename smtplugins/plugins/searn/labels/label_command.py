@@ -23,7 +23,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
     add = parser.add_argument
     add("-s", "--source", required=True, metavar="FILE", help="source sentences, tokenised, one a line")
-    add("-t", "--target", required=True, metavar="FILE", help="their translations")
+    add("-t", "--target", required=True, metavar="FILE", help="target sentences, in the same order")
     add("-a", "--alignment", required=True, metavar="FILE", help="word alignments: points 0-0 1-2, GIZA++'s A3 or bal")
     add(
         "--from", dest="from_format", metavar="FORMAT", help="alignment format, NAME[,key=value...] (default: detected)"

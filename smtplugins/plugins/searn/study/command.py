@@ -1,7 +1,7 @@
 """``smt searn compare``: table 1 and figures 4 and 5 of Zhang, Sun and Li (2008) for your own bitext.
 
-Amasis beside phrase-based systems with phrases of up to one, two and three words, as the paper's Pharaoh; then what
-features of earlier labels, more than one label, and words left out bring, and what is left without labels.
+Amasis beside phrase-based systems with phrases of up to one, two and three words, as the paper's Pharaoh; then variants
+of Amasis: features of earlier labels, several labels tried, words left out, no labels.
 """
 
 from __future__ import annotations

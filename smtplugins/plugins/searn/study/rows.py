@@ -1,4 +1,4 @@
-"""The rows of table 1 of Zhang, Sun and Li (2008), and rows of ours: what decodes, with which table and policy."""
+"""The rows of table 1 of Zhang, Sun and Li (2008), and rows of ours: decoder, table and policy of each."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ KINDS: Mapping[str, str] = {
     "amasis": "the paper's system",
     "phrase": "Pharaoh, for each --length",
     "history": "amasis with a policy that sees earlier labels, for each --history",
-    "labels": "the first of these with several labels tried, and the policy's probabilities as features",
+    "labels": "the first --history with several labels tried, and the policy's probabilities as features",
     "nulls": "amasis that may leave out words that often have no translation",
-    "monotone": "amasis in the order of the source: what labels bring",
-    "leaves": "Pharaoh's search with the table of amasis: what reordering without labels brings",
+    "monotone": "amasis in the order of the source, to show the effect of labels",
+    "leaves": "Pharaoh's search with the table of amasis, to show reordering without labels",
 }
 TABLES = {"systems": "the paper's table 1", "sizes": "figures 4 and 5"}
 HISTORY = "label,label2,depth,fragment"
@@ -40,8 +40,8 @@ OOV, SCORES = "oov", "table"
 class AmasisRow:
     """A system: its decoder, options, table, policy and features.
 
-    ``length`` is that of the table's phrases, 0 for the table of leaves; ``history`` is what the policy sees of earlier
-    labels, None without a policy; ``start`` has initial weights beyond those that all rows have.
+    ``length`` is that of the table's phrases, 0 for the table of leaves; ``history`` names the policy's history
+    features, None without a policy; ``start`` has initial weights beyond those that all rows have.
     """
 
     kind: str

@@ -92,7 +92,7 @@ class AmasisStudy(Study):
 
     @property
     def links(self) -> Path:
-        """The links, made if none were named."""
+        """The file of word alignments; they are made if none is named."""
         if self.args.alignment is not None:
             return Path(self.args.alignment)
         path = self.folder / LINKS
@@ -123,7 +123,7 @@ class AmasisStudy(Study):
         return self.folder / LABELS / TABLE
 
     def policy(self, history: str) -> tuple[Path, dict[str, Any]]:
-        """The folder of the policy that sees this of earlier labels, and its record."""
+        """The folder of the policy with these history features, and its record."""
         name = f"policies/{history.replace(',', '-')}"
         folder = self.folder / name
         return folder, self.step(f"{name}-done", lambda: self._learn_policy(folder, history))

@@ -47,8 +47,8 @@ class _Step:
 class Carries:
     """Python features for ``python_part`` of ``growing/search.py``; target words are ids of ``vocabulary``.
 
-    Call ``start`` with a sentence's scorers before the kernel begins the sentence. Values follow the order of parts.
-    Links are numbered as in actions (see ``growing/search.py``); features see children in target order.
+    Call ``start`` with a sentence's scorers before the kernel begins the sentence. Values come in the order of the
+    scorers. Links are numbered as in actions (see ``growing/search.py``); features see children in target order.
     """
 
     def __init__(self, vocabulary: Vocabulary, parts: Sequence[ScorerPart] = ()) -> None:

@@ -47,26 +47,26 @@ class UmtOptions(ParsingOptions):
 
     cff: CffMode = option(
         "sum",
-        "bounds of missing branches as features: their sum, one for each link, that less what is filled, or none",
+        "features of the bounds of missing branches: their sum, one per link, the sum less the branch filled, or none",
     )
     cff_scale: float = option(1.0, "bounds are divided by this; 8.5 in the author's earlier code")
     cff_lm: float = option(
-        0.9, "share of the language model's score of a rule's own words in the bounds; 0 in the paper: context-free"
+        0.9, "share of the language model's score of a rule's own words in the bounds; the paper has 0 (context-free)"
     )
     cff_joins: bool = option(
-        True, "add its scores where the best branches join, which makes bounds guesses; not in the paper"
+        True, "add its scores where the best branches join: bounds become estimates; not in the paper"
     )
     first_pass_path: Path | None = option(
         None, "weights of the bounds; else those saved with learnt weights, the configuration's, or the run's"
     )
     lm_mode: LmMode = option(
         "delta",
-        "what a language model counts: the change of its score, words scored anew, or these by length of context",
+        "language model feature: change of the score, score of words with new context, or that by context length",
     )
-    samples: int = option(0, "further trees to draw")
-    temperature: float = option(1.0, "actions are drawn by exp(score / temperature)")
+    samples: int = option(0, "additional trees to sample")
+    temperature: float = option(1.0, "samples draw actions in proportion to exp(score / temperature)")
     beam: int = option(1, "trees kept at each step; not in the paper")
-    seed: int = option(1, "seed of the draws")
+    seed: int = option(1, "random seed of the samples")
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -1,7 +1,7 @@
 """``smt umt compare``: the tables of Gesmundo and Henderson (2014) for your own configuration and sentences.
 
 ``umt`` with ``drl`` beside cube pruning with K=1 and K=30, ``hiero`` with ``mert``, in one process: learning, decoding,
-translations judged. The other plugins' offers are asked for by name.
+translations judged. Offers of other plugins are looked up by name.
 """
 
 from __future__ import annotations
@@ -25,10 +25,10 @@ def add_case(parser: argparse.ArgumentParser, offers: Sequence[str]) -> None:
     override = "override a key of the configuration (repeatable)"
     add("--set", dest="overrides", **several, metavar="KEY=VALUE", help=override)
     add("-s", "--source", metavar="FILE", help="sentences to learn from (default: the configuration's)")
-    ref = "their references (repeatable; default: same)"
+    ref = "references of -s (repeatable; default: the configuration's)"
     add("-r", "--ref", dest="references", **several, metavar="FILE", help=ref)
     add("--test", metavar="FILE", help="source sentences of the test set")
-    add("--test-ref", dest="test_references", **several, metavar="FILE", help="their references (repeatable)")
+    add("--test-ref", dest="test_references", **several, metavar="FILE", help="references of --test (repeatable)")
     add("-w", "--weights", metavar="FILE", help="initial weights, also of the bounds")
     add_metric(parser, None)
     add("--post", metavar="none|bpe|spm|detok:LANG|CMD", help="postprocess translations before scoring")

@@ -133,7 +133,7 @@ class UmtStudy(CaseStudy):
         return tables.quality_table(self.names, verdicts, self.metric.name, self.metric.higher_is_better, count)
 
     def cff(self) -> StudyTable:
-        """The ablation."""
+        """The ablation: with and without context-free-factor features."""
         names = {system.key: system.name for system in self.ablated}
         verdicts, count = self._judge("umt", names), len(self.tests["umt"].texts)
         return tables.ablation_table(names, verdicts, self.metric.name, count)
@@ -219,7 +219,7 @@ def _decoded(decodings: Sequence[Decoding]) -> DecodedTest:
 
 
 def judge_runs(case: UmtCase, runs: Mapping[str, DecodedTest], against: str, keys: Iterable[str]) -> dict[str, Verdict]:
-    """Score systems and test them against one; the sign test has one tail, that the one ``against`` is better."""
+    """Score systems and test them against one; the one-tailed sign test: ``against`` is better."""
     alone = _evaluate(case, runs, [against])
     verdicts = {against: Verdict(alone[0].score, alone[0].signature, {})}
     for key in keys:

@@ -56,7 +56,7 @@ class Varied:
 
 
 def settings_of(case: UmtCase, varied: Sequence[Varied]) -> dict[tuple[str, str], tuple[UmtCase, LearntSystem]]:
-    """Each row of the table: the option and the value, what is learnt with, and the system."""
+    """The rows of the table by option and value: the case to learn with, and the system."""
     base = case.umt()
     settings: dict[tuple[str, str], tuple[UmtCase, LearntSystem]] = {}
     for option in varied:
@@ -118,7 +118,7 @@ run = SensitivityStudy.run
 
 
 def _learn(study: SensitivityStudy, own: UmtCase, system: LearntSystem, name: str) -> Mapping[str, Any]:
-    """Learn with several seeds; returns the scores of the test set by the case's metric, whatever was learnt with."""
+    """Learn with several seeds; returns test scores by the study's metric, also if another was learnt with."""
     folder = study.folder / name
     shutil.rmtree(folder, ignore_errors=True)
     tuned = own.host.tune_policy(

@@ -59,9 +59,9 @@ class UmtCase:
         self.host = load_plugins(self.loaded.plugins) if self.loaded.plugins else host
         needs = {
             "source sentences to learn from (-s, or `source` in the configuration)": self.loaded.source,
-            "their references (-r, or `references` in the configuration)": self.loaded.references,
+            "references of the source (-r, or `references` in the configuration)": self.loaded.references,
             "sentences to be tested on (--test)": self.test,
-            "their references (--test-ref)": self.test_references,
+            "references of the test sentences (--test-ref)": self.test_references,
         }
         lacking = [text for text, given in needs.items() if not given]
         if lacking:

@@ -1,6 +1,6 @@
 """The tables of Gesmundo and Henderson (2014) and its figures: 1 decoding, 2 training, 3 translations.
 
-Tables 1 to 3 are those of section 5; what they say of context-free-factor features is the ablation.
+Tables 1 to 3 are those of section 5; the ablation measures context-free-factor features.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ class DecodedTest:
 
 @dataclass(frozen=True)
 class Verdict:
-    """A system's score, and p of each test against another; the sign test's is that the other is better."""
+    """A system's score, and p-values against another; the one-tailed sign test: the other is better."""
 
     score: float
     signature: str
@@ -75,7 +75,7 @@ class Verdict:
 
 
 def speed_table(names: Mapping[str, str], runs: Mapping[str, DecodedTest], rounds: int) -> StudyTable:
-    """Table 1: CPU milliseconds of a sentence for parsing and search, and for search, the paper's rescoring."""
+    """Table 1: CPU milliseconds of a sentence for parsing and search, and for search alone (rescoring)."""
     count = len(next(iter(runs.values())).texts)
     rows = []
     for key, name in names.items():

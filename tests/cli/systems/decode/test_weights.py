@@ -19,8 +19,8 @@ class TestWeights:
             found = smt("decode", "-c", "m.ini", "-w", "w", "-j", jobs, "-o", "out", stdin="der koch\n")
             assert (found.code, Path("out").exists()) == (2, False)
             assert found.err.splitlines()[-1] == (
-                "smt: w: weights of no feature: 'lm0' (line 3, the nearest is 'LM0'), 'TM0[2]' (line 4, the nearest is "
-                "'TM0[1]'); correct the names or take them out"
+                "smt: w: weights of unknown features: 'lm0' (line 3, the nearest is 'LM0'), 'TM0[2]' (line 4, the "
+                "nearest is 'TM0[1]'); correct or remove the names"
             )
 
     def test_what_has_none_is_named_component_by_component(self, smt: Smt) -> None:
@@ -47,4 +47,4 @@ class TestWeights:
         shutil.copy("source.de", "reference.en")
         found = smt(*arguments)
         assert (found.code, Path("out").exists()) == (2, False)
-        assert "w: weights of no feature: 'WordPenalti' (line 2, the nearest is 'WordPenalty')" in found.err
+        assert "w: weights of unknown features: 'WordPenalti' (line 2, the nearest is 'WordPenalty')" in found.err

@@ -149,7 +149,7 @@ def test_what_changes_translations(key: str) -> None:
         load_config("below/cdec.ini")
     assert str(caught.value) == (
         f"below/cdec.ini:2: {key}: expected {'0' if key == 'promise_power' else 'no such setting'}, found '{value}': "
-        f"it changes translations and is not supported (ignore=['{key}'] goes on without)"
+        f"it changes translations and is not supported (ignore=['{key}'] continues without)"
     )
     load_config("below/cdec.ini", ignore=[key])
 

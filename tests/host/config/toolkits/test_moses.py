@@ -362,7 +362,7 @@ def test_all_that_is_refused_is_told_at_once() -> None:
     assert refused(text, "mira", "distortion0.SPARSE", "minimum-bayes-risk").endswith(
         "; line 4: Distortion0.sparse: expected Distortion without sparse, found 'sparse=yes'; line 6: "
         "minimum-bayes-risk: expected false, found '1' (ignore=['mira', 'Distortion0.sparse', "
-        "'minimum-bayes-risk'] goes on without)"
+        "'minimum-bayes-risk'] continues without)"
     )
 
 

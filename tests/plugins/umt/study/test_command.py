@@ -276,8 +276,11 @@ class TestCompare:
     @pytest.mark.parametrize(
         ("arguments", "message"),
         [
-            (("-c", "run.yaml"), "needs sentences to be tested on (--test) and their references (--test-ref)"),
-            (("-c", "run.yaml", "--test", "test.de"), "needs their references (--test-ref)"),
+            (
+                ("-c", "run.yaml"),
+                "needs sentences to be tested on (--test) and references of the test sentences (--test-ref)",
+            ),
+            (("-c", "run.yaml", "--test", "test.de"), "needs references of the test sentences (--test-ref)"),
             ((*TEST, "--set", "references=[]"), "references (-r, or `references` in the configuration)"),
             ((*TEST, "--umt", "cff_lm"), "expected key=value after 'umt', found 'cff_lm'"),
             ((*TEST, "--umt", "cff_ml=1"), "no option 'cff_ml'"),
