@@ -98,35 +98,23 @@ def hypergraph_of_spans(
     """
     import numpy as np
 
-    from smtformats.columns import StringTable
     from smtformats.grammar.shared.gather import Numbering
-    from smtplugins.core.graph.hypergraph import Hypergraph, core_graph
+    from smtplugins.core.graph.hypergraph import core_graph
+    from smtplugins.core.search.refining import search_graph
 
-    edges = len(graph.rules)
-    offsets, ids, values = rule_features
-    numbers, own = np.unique(ids, return_inverse=True)
-    table = Numbering(map(forest.tables.names.word, numbers.tolist()))
-    dense_names = [table.add(name) for name in names]
-    dense = graph.values.reshape(edges, -1)[:, : len(names)] if edges else np.zeros((0, len(names)), np.float32)
-    labels: StringTable = Numbering([_LABEL]).table()
-    return Hypergraph(
+    return search_graph(
+        forest,
+        rule_features,
+        names,
+        graph.values,
         id=id,
         core=core_graph(graph.node_edges, graph.tails, tail_offsets),
         node_labels=np.zeros(graph.nodes, dtype=np.int32),
+        labels=Numbering([_LABEL]).table(),
         rules=graph.rules,
         spans=np.column_stack([graph.firsts, graph.lasts]).astype(np.int32),
-        rule_feature_ids=own.reshape(-1).astype(np.int32),
-        rule_values=values.astype(np.float32),
-        rule_feature_offsets=offsets,
-        dense_names=np.array(dense_names, dtype=np.int32),
-        dense=np.ascontiguousarray(dense),
-        features=np.empty(0, dtype=np.int32),
-        values=np.empty(0, dtype=np.float32),
-        feature_offsets=np.zeros(edges + 1, dtype=np.int64),
         edge_scores=graph.scores,
         grammar=rules,
-        labels=labels,
-        names=table.table(),
     )
 
 

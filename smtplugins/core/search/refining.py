@@ -54,7 +54,7 @@ def hypergraph_of(
     import numpy as np
 
     from smtformats.grammar.shared.gather import Numbering
-    from smtplugins.core.graph.hypergraph import Hypergraph, core_graph
+    from smtplugins.core.graph.hypergraph import core_graph
 
     native = forest.native
     bundles = np.repeat(np.arange(len(refined.tail_offsets) - 1), np.diff(refined.rule_offsets))
@@ -66,28 +66,49 @@ def hypergraph_of(
     nodes = native.nodes[refined.node_of]
     labels, own = np.unique(nodes[:, 0], return_inverse=True)
     heads = np.repeat(np.arange(len(nodes)), np.diff(edge_offsets))
+    return search_graph(
+        forest,
+        rule_features,
+        names,
+        refined.values,
+        id=id,
+        core=core_graph(edge_offsets, refined.tails[places], tail_offsets),
+        node_labels=own.reshape(-1).astype(np.int32),
+        labels=Numbering(map(forest.tables.labels.word, labels.tolist())).table(),
+        rules=rules.astype(np.int32),
+        spans=nodes[heads, 1:].astype(np.int32),
+        edge_scores=refined.scores.copy(),
+        grammar=forest.rule_columns,
+    )
 
+
+def search_graph(
+    forest: Forest, rule_features: RuleFeatures, names: Sequence[str], edge_values: NDArray[Any], **columns: Any
+) -> Hypergraph:
+    """A hypergraph with the features of rules and those of the search, whose values are in rows for the edges.
+
+    ``columns`` are its other columns; further columns of values, which have no name, are left out.
+    """
+    import numpy as np
+
+    from smtformats.grammar.shared.gather import Numbering
+    from smtplugins.core.graph.hypergraph import Hypergraph
+
+    edges = len(columns["rules"])
     offsets, ids, values = rule_features
     used, numbers = np.unique(ids, return_inverse=True)
     table = Numbering(map(forest.tables.names.word, used.tolist()))
     dense_names = [table.add(name) for name in names]
-    dense = refined.values.reshape(len(rules), len(names)) if len(names) else np.zeros((len(rules), 0), np.float32)
+    dense = edge_values.reshape(edges, -1)[:, : len(names)] if edges else np.zeros((0, len(names)), np.float32)
     return Hypergraph(
-        id=id,
-        core=core_graph(edge_offsets, refined.tails[places], tail_offsets),
-        node_labels=own.reshape(-1).astype(np.int32),
-        rules=rules.astype(np.int32),
-        spans=nodes[heads, 1:].astype(np.int32),
         rule_feature_ids=numbers.reshape(-1).astype(np.int32),
         rule_values=values.astype(np.float32),
         rule_feature_offsets=offsets,
         dense_names=np.array(dense_names, dtype=np.int32),
-        dense=dense,
+        dense=np.ascontiguousarray(dense),
         features=np.empty(0, dtype=np.int32),
         values=np.empty(0, dtype=np.float32),
-        feature_offsets=np.zeros(len(rules) + 1, dtype=np.int64),
-        edge_scores=refined.scores.copy(),
-        grammar=forest.rule_columns,
-        labels=Numbering(map(forest.tables.labels.word, labels.tolist())).table(),
+        feature_offsets=np.zeros(edges + 1, dtype=np.int64),
         names=table.table(),
+        **columns,
     )

@@ -14,7 +14,16 @@ from smtplugins.contracts.errors import UsageError
 from smtplugins.contracts.learners import ForestProblem, LearnerState, LearnerStep, ListProblem
 from smtplugins.contracts.runners import Runner
 from smtplugins.plugins.tuning.common import form_of
-from smtplugins.plugins.tuning.online import BEST, FEAR, HOPE, Online, ScoredHypothesis, SentenceView, order, source_of
+from smtplugins.plugins.tuning.online import (
+    BEST,
+    FEAR,
+    HOPE,
+    Online,
+    OnlineLearner,
+    ScoredHypothesis,
+    SentenceView,
+    order,
+)
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -27,7 +36,7 @@ _CUTS = 20  # constraints for one sentence: Chiang needs a few
 _CLOSE = 1e-6
 
 
-class Mira:
+class Mira(OnlineLearner):
     """Batch MIRA: each epoch visits all sentences in random order; ``C`` limits the length of a step.
 
     ``loss``: ``background`` scores a hypothesis together with the statistics of earlier sentences, which fade by
@@ -38,8 +47,6 @@ class Mira:
     metric with a ``linear`` form and are refined with ``pop_limit`` (0: exactly). ``gain_precision`` and ``gain_decay``
     are parameters of the linear form: the published values for BLEU favour short outputs where fewer words are right.
     """
-
-    accepts = frozenset({ListProblem, ForestProblem})
 
     def __init__(
         self,
@@ -77,16 +84,8 @@ class Mira:
     ) -> Iterator[LearnerStep]:
         """Yield a step per epoch; the objective is the metric of the 1-best hypotheses."""
         background = self.loss == "background" or (self.loss == "auto" and "BLEU" in problem.metric.name.upper())
-        source = source_of(
-            problem,
-            start,
-            self.scale,
-            background=background,
-            pop_limit=self.pop_limit,
-            form=self.form,
-            resume=resume,
-        )
-        run = Online.begin(source, start, self.fixed, self.bounds, seed, resume)
+        run = self.begin(problem, start, background, seed, resume)
+        source = run.source
         cap = self.cap / (source.length or 1.0)
         while run.done < self.epochs:
             losses, moved = 0.0, 0

@@ -195,27 +195,6 @@ def _nothing() -> Array:
     return np.empty(0)
 
 
-def source_of(
-    problem: ListProblem | ForestProblem,
-    start: Model,
-    scale: float | None,
-    *,
-    background: bool,
-    pop_limit: int,
-    form: Mapping[str, float],
-    resume: LearnerState | None,
-) -> Source:
-    """The sentences of a problem; forests are refined with the initial weights of the run."""
-    origin = None if resume is None else resume.arrays["origin"]
-    if isinstance(problem, ListProblem):
-        matrix = matrix_of(problem)
-        begun = matrix.column(start.weights) if origin is None else origin
-        return ListSource(problem, scale, background, begun)
-    from smtplugins.plugins.tuning.gains import ForestSource
-
-    return ForestSource(problem, start.weights, USUAL_SCALE if scale is None else scale, pop_limit, origin, form)
-
-
 @dataclass
 class Online:
     """The state of an online learner's run, which can be saved and resumed."""
@@ -279,3 +258,34 @@ def order(run: Online) -> Sequence[int]:
     """Draw the order of the sentences in the next epoch."""
     indices: list[int] = run.random.permutation(len(run.source)).tolist()
     return indices
+
+
+class OnlineLearner:
+    """What online learners share: they accept lists and forests, and begin alike."""
+
+    accepts = frozenset({ListProblem, ForestProblem})
+    scale: float | None
+    fixed: str
+    bounds: str
+    pop_limit: int
+    form: Mapping[str, float]
+
+    def begin(
+        self,
+        problem: ListProblem | ForestProblem,
+        start: Model,
+        background: bool,
+        seed: int,
+        resume: LearnerState | None,
+    ) -> Online:
+        """Begin or resume; forests are refined with the initial weights of the run."""
+        origin = None if resume is None else resume.arrays["origin"]
+        if isinstance(problem, ListProblem):
+            begun = matrix_of(problem).column(start.weights) if origin is None else origin
+            source: Source = ListSource(problem, self.scale, background, begun)
+        else:
+            from smtplugins.plugins.tuning.gains import ForestSource
+
+            scale = USUAL_SCALE if self.scale is None else self.scale
+            source = ForestSource(problem, start.weights, scale, self.pop_limit, origin, self.form)
+        return Online.begin(source, start, self.fixed, self.bounds, seed, resume)

@@ -13,21 +13,19 @@ from smtplugins.contracts.errors import UsageError
 from smtplugins.contracts.learners import ForestProblem, LearnerState, LearnerStep, ListProblem
 from smtplugins.contracts.runners import Runner
 from smtplugins.plugins.tuning.common import form_of
-from smtplugins.plugins.tuning.online import BEST, FEAR, HOPE, ORACLE, Online, SentenceView, order, source_of
+from smtplugins.plugins.tuning.online import BEST, FEAR, HOPE, ORACLE, Online, OnlineLearner, SentenceView, order
 
 if TYPE_CHECKING:
     from smtplugins.contracts.models import Model
 
 
-class Perceptron:
+class Perceptron(OnlineLearner):
     """Step with learning rate ``rate`` from the chosen hypothesis of a sentence to the wanted one, if they differ.
 
     ``update``: ``hope`` steps from fear to hope, with gains multiplied by ``scale``; ``oracle`` steps from the 1-best
     to the hypothesis with the highest gain. Gains are sentence-level metric scores. ``keep``: the epoch whose weights
     are best on the problem, or the last. Options for forests are those of ``mira``.
     """
-
-    accepts = frozenset({ListProblem, ForestProblem})
 
     def __init__(
         self,
@@ -61,16 +59,7 @@ class Perceptron:
         runner: Runner | None = None,
     ) -> Iterator[LearnerStep]:
         """Yield a step per epoch; the objective is the metric of the 1-best hypotheses."""
-        source = source_of(
-            problem,
-            start,
-            self.scale,
-            background=False,
-            pop_limit=self.pop_limit,
-            form=self.form,
-            resume=resume,
-        )
-        run = Online.begin(source, start, self.fixed, self.bounds, seed, resume)
+        run = self.begin(problem, start, False, seed, resume)
         while run.done < self.epochs:
             moved = sum(self._example(run, run.source.view(index, None)) for index in order(run))
             run.keep(self.average, self.keep == "best")

@@ -20,19 +20,18 @@ def boost(
     least: float,
     eta: float = 0.9,
     epsilon: float = EPSILON,
-    trees: int = 0,
     depth: int = 0,
     threads: int = 1,
 ) -> BoostedModel:
     """Follow the path of each classifier until lambda falls below ``least``.
 
-    A tree is kept if it lowers the risk by more than ``epsilon`` times the risk. ``trees`` and ``depth`` limit the
-    trees of a classifier and the literals of a conjunction (ours; 0 for no limit). If the problems have different
-    atoms, the model has the union of them. The result does not depend on ``threads``.
+    A tree is kept if it lowers the risk by more than ``epsilon`` times the risk. ``depth`` limits the literals of a
+    conjunction (ours; 0 for no limit). If the problems have different atoms, the model has the union of them. The
+    result does not depend on ``threads``.
     """
     from smtplugins.plugins.bitree._bitree import boost_problems
 
-    check_options(least=least, eta=eta, epsilon=epsilon, trees=trees, depth=depth)
+    check_options(least=least, eta=eta, epsilon=epsilon, trees=0, depth=depth)
     listed = list(problems)
     if not listed:
         raise UsageError("boost: expected problems, found none")
@@ -46,7 +45,7 @@ def boost(
         (own.offsets, own.ids, len(atoms), problem.classes, len(problem.names))
         for own, problem in zip(rows, listed, strict=True)
     ]
-    starts, path = boost_problems(inputs, least, 0.0, eta, epsilon, trees, depth, threads)
+    starts, path = boost_problems(inputs, least, 0.0, eta, epsilon, 0, depth, threads)
     names = tuple(problem.name for problem in listed)
     return BoostedModel(atoms, names, tuple(problem.names for problem in listed), Trees(starts, *path), least)
 

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
     Array = NDArray[Any]
 
+_STEPS = 100  # of Newton's method, at the most
+
 
 @dataclass(frozen=True, eq=False)
 class Linear:
@@ -65,9 +67,7 @@ class Linear:
         return Linear(self.atoms, np.where(ranks < np.asarray(counts)[:, None], self.weights, 0.0))
 
 
-def fit_loglinear(
-    problem: Problem, penalty: float, *, start: Linear | None = None, tolerance: float = 1e-3, steps: int = 100
-) -> Linear:
+def fit_loglinear(problem: Problem, penalty: float, *, start: Linear | None = None, tolerance: float = 1e-3) -> Linear:
     """Fit an l2-regularised log-linear model for each class until the gradient falls below the tolerance.
 
     Starting at ``start`` saves steps.
@@ -76,7 +76,7 @@ def fit_loglinear(
 
     offsets, ids, atoms = _own(problem.examples)
     weights = _zeros(problem, atoms) if start is None else start.weights.copy()
-    _bitree.fit_loglinear(offsets, ids, problem.classes, weights, penalty, tolerance, steps)
+    _bitree.fit_loglinear(offsets, ids, problem.classes, weights, penalty, tolerance, _STEPS)
     return Linear(atoms, weights)
 
 

@@ -9,7 +9,7 @@ from smtplugins.contracts.spec import Spec
 from smtplugins.contracts.tools.decoding import in_order
 from smtplugins.contracts.tools.running import Host
 from smtplugins.contracts.tools.statistics import wilcoxon_p
-from smtplugins.plugins.bitree.transduce.search import SearchLimits, search
+from smtplugins.plugins.bitree.transduce.search import search
 from smtplugins.plugins.bitree.transduce.transducer import Transducer
 from smtplugins.plugins.bitree.trees.source_trees import SourceTree
 from smtplugins.plugins.bitree.trees.tree_making import SHAPES, branching
@@ -20,14 +20,7 @@ EXPONENTS = (1, 2)
 MEASURES = {"P": "precision", "R": "recall", "F": "f"}
 
 
-def transduce(
-    model: Transducer,
-    pairs: Sequence[Pair],
-    *,
-    configuration: str = MIXTURE,
-    limits: SearchLimits | None = None,
-    threads: int = 1,
-) -> list[str]:
+def transduce(model: Transducer, pairs: Sequence[Pair], *, threads: int = 1) -> list[str]:
     """The target sides of a text's cheapest bitrees, as the decoder ``bitree`` reads them off."""
 
     def tree_of(pair: Pair) -> SourceTree:
@@ -38,7 +31,7 @@ def transduce(
 
     def translate(pair: Pair) -> str:
         tree = tree_of(pair)
-        return " ".join(search(tree, model.start(tree, configuration), limits).target())
+        return " ".join(search(tree, model.start(tree, MIXTURE)).target())
 
     return list(in_order(translate, pairs, threads))
 

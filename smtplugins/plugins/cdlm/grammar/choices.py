@@ -13,6 +13,16 @@ OOV_FEATURES = r"(?i)(pass-?through|oov|unknown-?word)"
 MOST = 2**32 - 1
 
 
+Best = Literal["order", "count"] | Mapping[str, float]
+
+
+def read_best(text: str) -> Best:
+    """Read the value of --best: order, count, or a feature, whose lowest values are the best with ``-`` before it."""
+    if text == "order":
+        return "order"
+    return "count" if text == "count" else {text.removeprefix("-"): -1.0 if text.startswith("-") else 1.0}
+
+
 @dataclass(frozen=True)
 class Choices:
     """Options that select confusion rules.
@@ -27,7 +37,7 @@ class Choices:
     """
 
     cap: int = 0
-    best: Literal["order", "count"] | Mapping[str, float] = "order"
+    best: Best = "order"
     identity: bool = True
     same_lhs: bool = False
     glue: bool = False

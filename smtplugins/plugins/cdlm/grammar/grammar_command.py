@@ -121,7 +121,7 @@ def run(host: Host, args: argparse.Namespace) -> None:
 
 def choices_of(host: Host, args: argparse.Namespace) -> Choices:
     """Build the choices from the command line; raises UsageError for options that do not apply to the input."""
-    from smtplugins.plugins.cdlm.grammar.choices import Choices
+    from smtplugins.plugins.cdlm.grammar.choices import Choices, read_best
 
     of_grammars = {"--cap": args.cap, "--best": args.best, "--best-weights": args.best_weights}
     of_graphs = {"--scope": args.scope, "--no-same-rule": not args.same_rule, "--keep-oov": args.oov}
@@ -137,11 +137,7 @@ def choices_of(host: Host, args: argparse.Namespace) -> Choices:
         raise UsageError("--best selects the target sides that --cap keeps: add --cap N")
     if args.max_gaps is not None and args.max_gaps < 0:
         raise UsageError(f"--max-gaps: expected 0 or more, found {args.max_gaps}")
-    best: Any = args.best or "order"
-    if args.best_weights is not None:
-        best = host.read_weights(args.best_weights)
-    elif best not in ("order", "count"):
-        best = {best.removeprefix("-"): -1.0 if best.startswith("-") else 1.0}
+    best = read_best(args.best or "order") if args.best_weights is None else host.read_weights(args.best_weights)
     names = ("cap", "identity", "same_lhs", "glue", "wordless", "same_rule", "oov")
     return Choices(best=best, gaps=args.max_gaps, **{name: getattr(args, name) for name in names})
 

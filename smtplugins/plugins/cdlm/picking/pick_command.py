@@ -30,18 +30,10 @@ def add_judging(parser: argparse.ArgumentParser) -> None:
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the options."""
     from smtplugins.contracts.tools.study import add_printing
-    from smtplugins.plugins.cdlm.sets.confuse_command import add_setting, add_work
+    from smtplugins.plugins.cdlm.sets.confuse_command import add_setting, add_text, add_work
 
     add = parser.add_argument
-    add("-i", "--input", required=True, metavar="TEXT", help="held-out sentences, one per line, tokenised")
-    add(
-        "-r",
-        "--ref",
-        action="append",
-        default=[],
-        metavar="FILE",
-        help="paraphrases of the sentences: further references (repeatable)",
-    )
+    add_text(parser, "held-out sentences")
     add("--model", action="append", default=[], metavar="DIR", help="a model of `smt cdlm train` (repeatable)")
     add("--same-sets", action="store_true", help="also let all models pick from the baseline language model's sets")
     add("--lists", metavar="FILE", help="the system's n-best lists for the source sentences, for table 4")

@@ -182,9 +182,9 @@ class NgramOverlap:
         return self.both / either if either else 0.0
 
 
-def overlaps(simulated: Iterable[NgramSets], real: Iterable[NgramSets], order: int = ORDER) -> list[NgramOverlap]:
+def overlaps(simulated: Iterable[NgramSets], real: Iterable[NgramSets]) -> list[NgramOverlap]:
     """Sum the overlap of each length over parallel sentences; sentences where either set is empty are skipped."""
-    sums = [[0, 0, 0] for _ in range(order)]
+    sums = [[0, 0, 0] for _ in range(ORDER)]
     for simulated_sets, real_sets in zip(simulated, real, strict=True):
         if not simulated_sets[0] or not real_sets[0]:
             continue
@@ -219,17 +219,17 @@ def strings_of_lists(host: Host, path: Path, count: int, sentences: int) -> list
     return [lists.get(number, []) for number in range(sentences)]
 
 
-def gain_shape(texts: Sequence[str], references: Sequence[Sequence[str]], order: int = ORDER) -> tuple[float, float]:
+def gain_shape(texts: Sequence[str], references: Sequence[Sequence[str]]) -> tuple[float, float]:
     """Return the unigram precision of the picked texts and the factor by which precision falls with n-gram length.
 
     These are p and r of the linear gains, chosen so that the gain of a text of this quality does not depend on its
     length. As in the gains, n-gram matches are not clipped.
     """
-    right, total = [0] * order, [0] * order
+    right, total = [0] * ORDER, [0] * ORDER
     for index, text in enumerate(texts):
-        known = ngram_types((stream[index] for stream in references), order)
+        known = ngram_types((stream[index] for stream in references), ORDER)
         words = tuple(text.split())
-        for n in range(1, order + 1):
+        for n in range(1, ORDER + 1):
             grams = [words[i : i + n] for i in range(len(words) - n + 1)]
             total[n - 1] += len(grams)
             right[n - 1] += sum(gram in known[n - 1] for gram in grams)

@@ -46,6 +46,13 @@ def add_setting(parser: argparse.ArgumentParser, *, required: bool = True) -> No
     )
 
 
+def add_text(parser: argparse.ArgumentParser, what: str) -> None:
+    """Add the options of a text and its paraphrases."""
+    ref = "paraphrases of the sentences, line by line, as further references (repeatable)"
+    parser.add_argument("-i", "--input", required=True, metavar="TEXT", help=f"{what}, one per line, tokenised")
+    parser.add_argument("-r", "--ref", action="append", default=[], metavar="FILE", help=ref)
+
+
 def add_work(parser: argparse.ArgumentParser) -> None:
     """Add the options of processes, cache and verbosity."""
     from smtplugins.contracts.tools.running import add_quiet

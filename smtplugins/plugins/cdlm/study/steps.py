@@ -27,7 +27,7 @@ from smtplugins.contracts.tools.study import (
     tune_system,
 )
 from smtplugins.plugins.cdlm.features.class_making import make_classes, word_counts
-from smtplugins.plugins.cdlm.grammar.choices import Choices
+from smtplugins.plugins.cdlm.grammar.choices import Choices, read_best
 from smtplugins.plugins.cdlm.grammar.confusion_grammar import Confusions
 from smtplugins.plugins.cdlm.picking import picking as picks
 from smtplugins.plugins.cdlm.picking.pick_command import compared_ngrams, pick_all, rows_of
@@ -144,10 +144,8 @@ class CdlmStudy(Study):
         return self.step("confusions", self._make_confusions)
 
     def _make_confusions(self) -> Mapping[str, Any]:
-        args, best = self.args, self.args.best
-        if best not in ("order", "count"):
-            best = {best.removeprefix("-"): -1.0 if best.startswith("-") else 1.0}
-        choices = Choices(cap=args.cap, best=best, identity=args.identity)
+        args = self.args
+        choices = Choices(cap=args.cap, best=read_best(args.best), identity=args.identity)
         with Confusions(choices, folder=self.folder) as confusions:
             for path in self.args.system:
                 self.say(f"grammar: confusions of {path}")

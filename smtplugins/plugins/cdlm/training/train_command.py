@@ -13,18 +13,10 @@ if TYPE_CHECKING:
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the options."""
-    from smtplugins.plugins.cdlm.sets.confuse_command import add_setting, add_work
+    from smtplugins.plugins.cdlm.sets.confuse_command import add_setting, add_text, add_work
 
     add = parser.add_argument
-    add("-i", "--input", required=True, metavar="TEXT", help="sentences, one per line, tokenised")
-    add(
-        "-r",
-        "--ref",
-        action="append",
-        default=[],
-        metavar="FILE",
-        help="paraphrases of the sentences, line by line, as further references (repeatable)",
-    )
+    add_text(parser, "sentences")
     add("-w", "--weights", metavar="FILE", help="start weights: a file or a model's folder (default: blm 1)")
     add("-o", "--output", required=True, metavar="DIR", help="the folder of the model")
     add(

@@ -1,3 +1,3 @@
-"""The decoder `swap`."""
+"""The decoder `swap`, and decoding with a block model in memory."""
 
 from __future__ import annotations

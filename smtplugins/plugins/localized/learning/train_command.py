@@ -41,10 +41,10 @@ def run(host: Host, args: argparse.Namespace) -> None:
     """Run the command."""
     from smtplugins.contracts.tools.files import check_folder, new_folder
     from smtplugins.contracts.tools.running import hushed, sayer
+    from smtplugins.plugins.localized.decoding.block_system import write_table
     from smtplugins.plugins.localized.events.event_lists import EventList
     from smtplugins.plugins.localized.learning import options as learning
     from smtplugins.plugins.localized.learning.material import check_letters, learn_bigrams, learn_floats
-    from smtplugins.plugins.localized.study.systems import write_table
 
     letters = check_letters(args.features)
     check_folder(Path(args.output), RECORD, force=args.force)

@@ -20,6 +20,7 @@ from smtplugins.contracts.tools.study import (
     judge_rows,
     score_columns,
 )
+from smtplugins.plugins.localized.decoding.block_system import BlockSystem, write_table
 from smtplugins.plugins.localized.events.bitext import listed_of
 from smtplugins.plugins.localized.events.devtest import Modified, Numbers, choose
 from smtplugins.plugins.localized.events.event_lists import RECORD, EventList
@@ -27,7 +28,6 @@ from smtplugins.plugins.localized.learning import options
 from smtplugins.plugins.localized.learning.material import LETTERS, NEUTRAL_LETTERS, Recipe, learn_bigrams, learn_floats
 from smtplugins.plugins.localized.learning.problem import NEUTRAL
 from smtplugins.plugins.localized.model.bigrams import BigramWeights
-from smtplugins.plugins.localized.study.systems import BlockSystem, write_table
 
 if TYPE_CHECKING:
     pass

@@ -160,7 +160,6 @@ def label_text(
     max_length: int | None = None,
     parts: bool = True,
     skip_bad: bool = False,
-    memory: int | None = None,
     force: bool = False,
     quiet: bool = True,
 ) -> dict[str, Any]:
@@ -176,7 +175,7 @@ def label_text(
     nulls = _Nulls()
     with new_folder(folder, STATISTICS, force=force) as aside:
         with spill_folder(aside) as spilled, naming():
-            table = LeafTable(spilled, max_length=max_length, parts=parts, memory=memory)
+            table = LeafTable(spilled, max_length=max_length, parts=parts)
             with open_binary_write(aside / LABELS) as labels, ItemWriter(aside / ITEMS) as writer:
                 pairs = progress(files.pairs(host, skip_bad, statistics), "labelling", quiet=quiet)
                 for batch in _batches(pairs):

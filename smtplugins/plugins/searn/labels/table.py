@@ -17,12 +17,12 @@ PENALTY = 2.718
 
 
 class LeafTable:
-    """Count leaves of sentence pairs and write their table; beyond ``memory`` bytes counts spill to ``folder``."""
+    """Count leaves of sentence pairs and write their table; counts that are large spill to ``folder``."""
 
-    def __init__(self, folder: str, *, max_length: int | None = None, parts: bool = True, memory: int | None = None):
+    def __init__(self, folder: str, *, max_length: int | None = None, parts: bool = True):
         from smtplugins.contracts.tools.extraction import MAX_PHRASE, Phrases
 
-        self._phrases = Phrases(folder, max_length=max_length or MAX_PHRASE, memory=memory)
+        self._phrases = Phrases(folder, max_length=max_length or MAX_PHRASE)
         self._parts = parts
 
     def add(

@@ -22,12 +22,12 @@ from smtplugins.core.lm.ngram_model import read_native_lm
 from smtplugins.host.config.resources import Resources
 from smtplugins.host.config.rule_tables import RuleTable
 from smtplugins.host.features.scoring import Active
+from smtplugins.plugins.localized.decoding.block_system import BlockSystem, write_table
 from smtplugins.plugins.localized.decoding.swap import Swap, SwapOptions
 from smtplugins.plugins.localized.events.collecting import collect
 from smtplugins.plugins.localized.learning.material import BlockMaterial
 from smtplugins.plugins.localized.model.bigrams import BigramWeights
 from smtplugins.plugins.localized.model.block_model import COLUMNS, RARE_LEFT, BlockModel
-from smtplugins.plugins.localized.study.systems import BlockSystem, write_table
 from smtplugins.testing.cases import DecoderChecks
 from tests.plugins.localized.made import blocks_of, random_case, tiny_lm
 

@@ -11,10 +11,10 @@ from smtplugins.contracts.data import Sentence
 from smtplugins.contracts.models import Model
 from smtplugins.core.graph.inference import kbest
 from smtplugins.core.lm.ngram_model import read_native_lm
+from smtplugins.plugins.localized.decoding.block_system import BlockSystem, write_table
 from smtplugins.plugins.localized.events.collecting import collect
 from smtplugins.plugins.localized.events.devtest import Chosen, Modified, Numbers, choose, events_of
 from smtplugins.plugins.localized.learning.material import BlockMaterial, Recipe, learn_floats
-from smtplugins.plugins.localized.study.systems import BlockSystem, write_table
 from smtplugins.testing.samples import WordOverlap
 from tests.plugins.localized.made import blocks_of, random_case, tiny_lm
 
