@@ -306,7 +306,8 @@ class Host(Judging, Learning, Estimation):
         the best derivations. ``jobs``: processes, same output for any number (default: the configuration's runner).
         Other arguments are those of :meth:`translator` and :meth:`write`.
         """
-        from smtplugins.host.decode.decoded_files import Outputs, decode_files
+        from smtplugins.host.decode.decoded_files import decode_files
+        from smtplugins.host.decode.job import Outputs
 
         outputs = Outputs(
             output, nbest, unique, tuple(listed(fields)), to_format, precision, forests, forests_format, built, stats

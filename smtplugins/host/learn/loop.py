@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
@@ -25,7 +25,7 @@ from smtplugins.host.learn import tuning
 from smtplugins.host.learn.pools import ForestPool, ListPool, Work, write_json
 from smtplugins.host.learn.training_data import Note
 from smtplugins.host.learn.trust_region import RADIUS, Course, Way
-from smtplugins.host.learn.tuning import Plan, limit_reach
+from smtplugins.host.learn.tuning import LearntWeights, Plan, limit_reach
 from smtplugins.host.runs import RunDirectory
 
 if TYPE_CHECKING:
@@ -84,33 +84,21 @@ class LoopPlan:
 
 
 @dataclass(frozen=True)
-class Ended(Mapping[str, float]):
+class Ended(LearntWeights):
     """The result of a loop: weights, the reason for stopping, and a row per iteration."""
 
-    weights: Mapping[str, float]
     reason: str
     score: float
     metric: str
     signature: str
     iterations: tuple[Mapping[str, float], ...]
 
-    def __getitem__(self, name: str) -> float:
-        return self.weights[name]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self.weights)
-
-    def __len__(self) -> int:
-        return len(self.weights)
-
     def __repr__(self) -> str:
         count = len(self.iterations)
         return f"<Ended: {len(self)} weights, {self.metric} {self.score:.2f} in-sample, {count} iterations>"
 
-    def _repr_html_(self) -> str:
-        from smtformats.display import html_table
-
-        return html_table(("feature", "weight"), self.weights.items(), caption=self.reason)
+    def _caption(self) -> str:
+        return self.reason
 
 
 @dataclass

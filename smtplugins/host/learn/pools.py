@@ -74,16 +74,8 @@ class ListPool:
         work, path = self.work, folder / LISTS
         if not path.exists():
             # Without notes: the loop reports the number of untranslated sentences.
-            job.run(
-                work.host,
-                translator,
-                work.sentences,
-                path,
-                k=work.nbest,
-                to_format="jsonl-nbest",
-                jobs=work.jobs,
-                quiet=work.quiet,
-            )
+            outputs = job.Outputs(path, work.nbest, to_format="jsonl-nbest")
+            job.run(work.host, translator, work.sentences, outputs, jobs=work.jobs, quiet=work.quiet)
         best: dict[str, str] = {}
         before = self.count
         with open_bytes(path) as stream:
