@@ -73,8 +73,7 @@ class ListStream:
             weigher = Weigher(table, missing)
             for nbest in self:
                 totals = weigher.totals(nbest)
-                order = sorted(range(len(nbest)), key=lambda i: -totals[i])
-                yield nbest.with_totals(totals).select(order)
+                yield nbest.with_totals(totals).select(ranking(totals))
             if not weigher.used:
                 raise SmtError(f"{self.name}: none of the {len(table)} weights names a feature of the lists")
             idle = [name for name in table if name not in weigher.used]
@@ -101,8 +100,7 @@ class ListStream:
     def best_by_id(self) -> Iterator[tuple[str, str]]:
         """Iterate over (id, best text)."""
         for nbest in self:
-            at = 0 if nbest.totals is None else max(range(len(nbest)), key=nbest.totals.__getitem__)
-            yield nbest.id, nbest.texts[at]
+            yield nbest.id, best_text(nbest)
 
     def write(self, path: Path, format: str | None = None, *, precision: int | None = None) -> int:
         """Write the lists in their own format or another; return the number of lists."""
@@ -110,6 +108,16 @@ class ListStream:
         if record is None or record.write is None:
             raise UsageError(f"choose a writable format: {', '.join(writable('nbest'))}")
         return write_all(record, self, path, precision)
+
+
+def ranking(totals: Sequence[float]) -> list[int]:
+    """The positions of totals, the highest first (stable)."""
+    return sorted(range(len(totals)), key=lambda i: -totals[i])
+
+
+def best_text(nbest: Candidates) -> str:
+    """The text with the highest total (the first on a tie, or if there are no totals)."""
+    return nbest.texts[0 if nbest.totals is None else max(range(len(nbest)), key=nbest.totals.__getitem__)]
 
 
 def _dedup(nbest: Candidates, merge: str) -> Candidates:
