@@ -50,8 +50,6 @@ def configure(parser: argparse.ArgumentParser) -> None:
     options.add_partial(parser)
     add_learning(parser, "mert")
     options.add_table(parser)
-    options.add_common(parser)
-    parser.set_defaults(command=run)
 
 
 def run(args: argparse.Namespace) -> None:

@@ -22,8 +22,6 @@ def configure(parser: argparse.ArgumentParser) -> None:
     options.add_sources(parser)
     parser.add_argument("-j", "--jobs", type=int, default=1, metavar="N", help="processes (same output for any N)")
     options.add_manifest(parser)
-    options.add_common(parser)
-    parser.set_defaults(command=run)
 
 
 def run(args: argparse.Namespace) -> None:
