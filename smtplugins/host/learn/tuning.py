@@ -19,6 +19,7 @@ from smtplugins.contracts.models import Model
 from smtplugins.contracts.spec import Spec, parameters
 from smtplugins.contracts.tasks import TaskProblem
 from smtplugins.host.arguments import argument
+from smtplugins.host.judge.histories import mean_weights
 from smtplugins.host.learn.training_data import Learnable, Material, Note
 from smtplugins.host.learn.trust_region import SEARCHED
 from smtplugins.host.runs import RunDirectory
@@ -289,9 +290,7 @@ def combine_runs(runs: Sequence[Run], how: Combine, higher: bool) -> tuple[Mappi
     if how == "best":
         top = (max if higher else min)(runs, key=lambda run: run.score)
         return top.weights, f"best of {len(runs)} runs, seed {top.seed}"
-    names = sorted({name for run in runs for name in run.weights})
-    mean = {name: math.fsum(run.weights.get(name, 0.0) for run in runs) / len(runs) for name in names}
-    return mean, f"average of {len(runs)} runs"
+    return mean_weights([run.weights for run in runs]), f"average of {len(runs)} runs"
 
 
 def estimate_weights(material: Material) -> dict[str, float]:
