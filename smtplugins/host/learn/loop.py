@@ -296,9 +296,10 @@ def tune_decoder(
     quiet: bool = True,
 ) -> Ended:
     """Tune the decoder of a configuration in a folder from which the run can be resumed."""
-    from smtplugins.host.learn.run_inputs import load_run_inputs
+    from smtplugins.host.learn.run_inputs import RunSettings, load_run_inputs
 
-    inputs = load_run_inputs(host, config, start, cache, post, note)
+    settings = RunSettings(folder, start, resume, command, cache, post, note, quiet)
+    inputs = load_run_inputs(host, config, settings)
     options = replace(options, plan=replace(options.plan, runner=config.runner))
     plan = options.plan
     details = {
@@ -310,7 +311,7 @@ def tune_decoder(
     if options.rounds:
         details["rounds"] = options.rounds
     parts = inputs.translator, inputs.sentences, inputs.references, inputs.metric
-    with inputs.run(host, config, plan, folder, resume, command, details) as run:
+    with inputs.run(host, config, plan, settings, details) as run:
         return Loop(host, *parts, options, run, note, quiet, told).go(inputs.translator.model.weights)
 
 
