@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import os
 
 from smtplugins.cli import options
 
@@ -26,13 +25,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> None:
     """Run the command."""
-    from smtplugins.contracts.spec import Spec
-
     annotations = [argument.partition("=")[2] for argument in args.annotation]
-    files = [
-        value for feature in args.feature for value in Spec.parse(feature).options.values() if os.path.isfile(value)
-    ]
-    manifest = options.Manifest(args, [args.input, args.source, *annotations, *files])
+    manifest = options.Manifest(args, [args.input, args.source, *annotations, *options.feature_files(args)])
     host = options.load_host(args)
     lists = host.score(options.open_lists(host, args), args.feature, jobs=args.jobs)
     options.write_lists(host, lists, args)

@@ -185,7 +185,7 @@ def read_corpus(path: Path) -> Iterator[str]:
         yield from FORMAT.parse(lines)
 
 
-def read_lists(
+def read(
     path: Path,
     *,
     source: Path | None = None,
@@ -194,7 +194,12 @@ def read_lists(
     allow_partial: bool = False,
     formats: Iterable[Format] | None = None,
 ) -> ListStream:
-    """Open n-best lists and join sources and annotations by id (id 0 is the first line of a text)."""
+    """Open n-best lists for streaming; join sources and annotations by id (id 0 is the first line of a text).
+
+    The default formats are ours, and those of installed plugins, which are loaded only if ``format`` names none of
+    ours, or, without ``format``, the file has the shape of none. ``host.read`` also knows the plugins that
+    ``load_plugins`` was given.
+    """
     if [path, source, *(annotations or {}).values()].count("-") > 1:
         raise UsageError("only one of lists, source and annotations can be read from standard input")
     known = None if formats is None else list(formats)
@@ -273,22 +278,6 @@ def candidates(
         totals=None if scores is None or isinstance(scores, Mapping) else [float(score) for score in scores],
         source=source,
     )
-
-
-def read(
-    path: Path,
-    *,
-    source: Path | None = None,
-    annotations: Mapping[str, Path] | None = None,
-    format: str | None = None,
-    allow_partial: bool = False,
-) -> ListStream:
-    """Open n-best lists for streaming, in any format of smtplugins or of an installed plugin.
-
-    Plugins are loaded only if ``format`` names none of the formats of smtplugins, or, without ``format``, the file has
-    the shape of none. ``host.read`` also knows the plugins that ``load_plugins`` was given.
-    """
-    return read_lists(path, source=source, annotations=annotations, format=format, allow_partial=allow_partial)
 
 
 def load(path: Path, *, source: Path | None = None, format: str | None = None) -> ListColumns:
