@@ -10,17 +10,17 @@ from smtplugins.cli import options
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the options."""
     verbs = parser.add_subparsers(metavar="VERB", required=True)
-    show = verbs.add_parser(
+    verb = verbs.add_parser(
         "show",
         help="check a configuration with its decoder and feature options, and print all keys it sets as a run.yaml "
         "with absolute paths",
     )
-    options.add_config(show, required=True)
-    options.add_common(show)
-    show.set_defaults(command=run)
+    options.add_config(verb, required=True)
+    options.add_common(verb)
+    verb.set_defaults(command=show)
 
 
-def run(args: argparse.Namespace) -> None:
-    """Run the command."""
+def show(args: argparse.Namespace) -> None:
+    """Check the configuration and print it."""
     host, config = options.load_configured(args, args.set)
     options.show(host.show_config(config), end="")

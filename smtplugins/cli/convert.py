@@ -39,8 +39,6 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--escape", metavar="NAME", help="apply this escaping, after --unescape if both are given")
     options.add_ignore(parser)
     options.add_precision(parser)
-    options.add_common(parser)
-    parser.set_defaults(command=run)
 
 
 def run(args: argparse.Namespace) -> None:

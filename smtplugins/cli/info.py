@@ -13,8 +13,6 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("file", metavar="FILE", help="a file in any known format (`-` is standard input)")
     parser.add_argument("--from", dest="from_format", metavar="FORMAT", help="format of the file (default: detected)")
     options.add_table(parser)
-    options.add_common(parser)
-    parser.set_defaults(command=run)
 
 
 def run(args: argparse.Namespace) -> None:

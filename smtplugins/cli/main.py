@@ -208,12 +208,18 @@ def parse_arguments(parser: argparse.ArgumentParser, arguments: Sequence[str]) -
 
 
 def command_parser(name: str) -> argparse.ArgumentParser:
-    """Make the parser of a core command."""
-    module, summary = COMMANDS[name]
+    """Make the parser of a core command; its module has ``run``, unless ``configure`` adds verbs of their own."""
+    from smtplugins.cli.options import add_common
+
+    place, summary = COMMANDS[name]
+    module = importlib.import_module(f"smtplugins.cli.{place}")
     parser = argparse.ArgumentParser(
         prog=f"smt {name}", description=summary, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    importlib.import_module(f"smtplugins.cli.{module}").configure(parser)
+    module.configure(parser)
+    if hasattr(module, "run"):
+        add_common(parser)
+        parser.set_defaults(command=module.run)
     return parser
 
 

@@ -17,15 +17,14 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("verb", nargs="?", choices=("show",), help="`show NAME` prints one with its options")
     parser.add_argument("name", nargs="?", metavar="NAME", help=f"one of the {kind}")
     options.add_table(parser)
-    options.add_common(parser)
-    parser.set_defaults(command=lambda args: run(kind, args))
+    parser.set_defaults(kind=kind)
 
 
-def run(kind: str, args: argparse.Namespace) -> None:
+def run(args: argparse.Namespace) -> None:
     """Run the command."""
     from smtplugins.contracts.errors import UsageError
 
-    host = options.load_host(args)
+    host, kind = options.load_host(args), args.kind
     if (args.verb is None) != (args.name is None):
         raise UsageError(f"expected `smt {kind}` or `smt {kind} show NAME`")
     entries = [host.registry.entry(kind, args.name)] if args.name else list(host.registry.entries(kind))

@@ -240,6 +240,13 @@ def open_lists(host: Host, args: argparse.Namespace) -> ListStream:
     )
 
 
+def feature_files(args: argparse.Namespace) -> list[str]:
+    """The files that options of the features name."""
+    from smtplugins.contracts.spec import Spec
+
+    return [path for feature in args.feature for path in Spec.parse(feature).options.values() if os.path.isfile(path)]
+
+
 def write_lists(host: Host, lists: ListStream, args: argparse.Namespace) -> None:
     """Write lists to the output, with a progress bar on a terminal."""
     call(host.write, args, lists=lists, path=args.output, format=args.to_format)

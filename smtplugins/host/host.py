@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from smtplugins.contracts.errors import UsageError
 from smtplugins.contracts.spec import Spec
 from smtplugins.host.arguments import argument, config_of, listed, stream_of, weights_of
-from smtplugins.host.files.lists import ListStream, read_lists, read_weights
+from smtplugins.host.files.lists import ListStream, read, read_weights
 from smtplugins.host.files.opening import Path
 from smtplugins.host.loading.registry import Registry
 from smtplugins.host.methods.estimation import Estimation
@@ -72,7 +72,7 @@ class Host(Judging, Learning, Estimation):
         ``source`` (a line per sentence, or with ids) and ``annotations`` (files by name) are joined by id;
         ``allow_partial`` accepts ids that some files lack. ``format``: ``NAME[,key=value...]`` (default: detected).
         """
-        return read_lists(
+        return read(
             path,
             source=source,
             annotations=annotations,
@@ -306,7 +306,8 @@ class Host(Judging, Learning, Estimation):
         the best derivations. ``jobs``: processes, same output for any number (default: the configuration's runner).
         Other arguments are those of :meth:`translator` and :meth:`write`.
         """
-        from smtplugins.host.decode.decoded_files import Outputs, decode_files
+        from smtplugins.host.decode.decoded_files import decode_files
+        from smtplugins.host.decode.job import Outputs
 
         outputs = Outputs(
             output, nbest, unique, tuple(listed(fields)), to_format, precision, forests, forests_format, built, stats

@@ -16,8 +16,6 @@ def configure(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="write an empty line for each id without a list, so that line N+1 is id N (numeric ids only)",
     )
-    options.add_common(parser)
-    parser.set_defaults(command=run)
 
 
 def run(args: argparse.Namespace) -> None:

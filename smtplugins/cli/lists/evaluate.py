@@ -35,8 +35,6 @@ def configure(parser: argparse.ArgumentParser) -> None:
     _add_tests(parser)
     options.add_table(parser)
     options.add_manifest(parser)
-    options.add_common(parser)
-    parser.set_defaults(command=run)
 
 
 def _add_tests(parser: argparse.ArgumentParser) -> None:

@@ -44,8 +44,6 @@ def configure(parser: argparse.ArgumentParser) -> None:
     )
     options.add_partial(parser)
     options.add_manifest(parser)
-    options.add_common(parser)
-    parser.set_defaults(command=run)
 
 
 def run(args: argparse.Namespace) -> None:

@@ -50,19 +50,13 @@ def configure(parser: argparse.ArgumentParser) -> None:
     options.add_partial(parser)
     add_learning(parser, "mert")
     options.add_table(parser)
-    options.add_common(parser)
-    parser.set_defaults(command=run)
 
 
 def run(args: argparse.Namespace) -> None:
     """Run the command."""
-    from smtplugins.contracts.spec import Spec
     from smtplugins.host import runs
 
-    files = [
-        value for feature in args.feature for value in Spec.parse(feature).options.values() if os.path.isfile(value)
-    ]
-    learnt = [args.dev, *args.dev_ref, args.dev_source, args.weights, *files]
+    learnt = [args.dev, *args.dev_ref, args.dev_source, args.weights, *options.feature_files(args)]
     inputs, judged = (
         runs.input_hashes([path for path in some if path]) for some in (learnt, [args.test, *args.test_ref])
     )

@@ -21,8 +21,6 @@ def configure(parser: argparse.ArgumentParser) -> None:
     options.add_input(parser)
     options.add_output(parser)
     options.add_manifest(parser)
-    options.add_common(parser)
-    parser.set_defaults(command=run)
 
 
 def run(args: argparse.Namespace) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import os
 
 from smtplugins.cli import options
 
@@ -22,19 +21,12 @@ def configure(parser: argparse.ArgumentParser) -> None:
     options.add_sources(parser)
     parser.add_argument("-j", "--jobs", type=int, default=1, metavar="N", help="processes (same output for any N)")
     options.add_manifest(parser)
-    options.add_common(parser)
-    parser.set_defaults(command=run)
 
 
 def run(args: argparse.Namespace) -> None:
     """Run the command."""
-    from smtplugins.contracts.spec import Spec
-
     annotations = [argument.partition("=")[2] for argument in args.annotation]
-    files = [
-        value for feature in args.feature for value in Spec.parse(feature).options.values() if os.path.isfile(value)
-    ]
-    manifest = options.Manifest(args, [args.input, args.source, *annotations, *files])
+    manifest = options.Manifest(args, [args.input, args.source, *annotations, *options.feature_files(args)])
     host = options.load_host(args)
     lists = host.score(options.open_lists(host, args), args.feature, jobs=args.jobs)
     options.write_lists(host, lists, args)

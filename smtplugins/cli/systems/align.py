@@ -27,8 +27,6 @@ def configure(parser: argparse.ArgumentParser) -> None:
     )
     _add_models(parser)
     _add_directions(parser)
-    options.add_common(parser)
-    parser.set_defaults(command=run)
 
 
 def _add_models(parser: argparse.ArgumentParser) -> None:

@@ -53,8 +53,6 @@ def configure(parser: argparse.ArgumentParser) -> None:
     _add_records(parser)
     options.add_cache(parser)
     options.add_manifest(parser)
-    options.add_common(parser)
-    parser.set_defaults(command=run)
 
 
 def _add_records(parser: argparse.ArgumentParser) -> None:

@@ -45,8 +45,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     )
     _add_phrases(parser)
     _add_rules(parser)
-    options.add_common(parser)
-    parser.set_defaults(command=run, parser=parser)
+    parser.set_defaults(parser=parser)
 
 
 def _add_phrases(parser: argparse.ArgumentParser) -> None:

@@ -52,8 +52,6 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--memory", metavar="SIZE", help="fail if more is needed: 500M, 8G (default: 80%% of the machine's)"
     )
-    options.add_common(parser)
-    parser.set_defaults(command=run)
 
 
 def run(args: argparse.Namespace) -> None:

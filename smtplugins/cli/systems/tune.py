@@ -99,8 +99,6 @@ def configure(parser: argparse.ArgumentParser) -> None:
     options.add_cache(parser)
     options.add_table(parser)
     options.add_manifest(parser)
-    options.add_common(parser)
-    parser.set_defaults(command=run)
 
 
 def _add_decoder(parser: argparse.ArgumentParser) -> None:

@@ -2,52 +2,23 @@
 
 from __future__ import annotations
 
-import errno
 import json
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from smtplugins.contracts.errors import UsageError
-from smtplugins.host.arguments import argument
 
 if TYPE_CHECKING:
     from smtplugins.contracts.data import Sentence
     from smtplugins.host.config.run_yaml import RunConfig
+    from smtplugins.host.decode.job import Outputs
     from smtplugins.host.decode.statistics import DecodingStatistics
     from smtplugins.host.files.opening import Path
     from smtplugins.host.host import Host
 
 Note = Callable[[str], None]
-
-
-@dataclass(frozen=True)
-class Outputs:
-    """The files to write and what they hold; see :meth:`smtplugins.host.host.Host.decode`."""
-
-    output: Path
-    nbest: int | None = None
-    unique: bool = False
-    fields: tuple[str, ...] = ()
-    to_format: str | None = None
-    precision: int | None = None
-    forests: Path | None = None
-    forests_format: str | None = None
-    built: Path | None = None
-    stats: Path | None = None
-
-    def check(self, nbest: int | None) -> None:
-        """Check before tables are loaded; ``nbest`` is the length of lists, None for translations alone."""
-        for name, option in (("to_format", "--to"), ("unique", "--unique"), ("fields", "--fields")):
-            if getattr(self, name) and nbest is None:
-                raise UsageError(f"{argument(name, option)} needs n-best lists ({argument('nbest=N', '-k N')})")
-        if self.forests_format is not None and self.forests is None:
-            needed = argument("forests=DIR", "--forests DIR")
-            raise UsageError(f"{argument('forests_format')} needs {needed}")
-        folder = os.path.dirname(os.fspath(self.stats or "")) or "."
-        if not os.path.isdir(folder):
-            raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), folder)
 
 
 def decode_files(
@@ -87,24 +58,10 @@ def decode_files(
     translator = translator.loaded()
     for text in (*config.notes, *translator.notes()):
         note(text)
-    statistics = run(
-        host,
-        translator,
-        checked(translator, records, note),
-        outputs.output,
-        k=nbest,
-        to_format=outputs.to_format,
-        unique=outputs.unique or config.output.unique,
-        jobs=jobs,
-        fields=outputs.fields or (config.output.fields if nbest is not None else ()),
-        forests=outputs.forests,
-        forests_format=outputs.forests_format,
-        trace=trace,
-        built=outputs.built,
-        precision=outputs.precision,
-        note=note,
-        quiet=quiet,
-    )
+    fields = outputs.fields or (config.output.fields if nbest is not None else ())
+    outputs = replace(outputs, nbest=nbest, unique=outputs.unique or config.output.unique, fields=fields)
+    records = checked(translator, records, note)
+    statistics = run(host, translator, records, outputs, jobs=jobs, trace=trace, note=note, quiet=quiet)
     if outputs.stats is not None:
         _write_statistics(outputs.stats, statistics)
     return statistics

@@ -6,12 +6,14 @@ Search algorithms are in ``smtplugins.core.search``, decoders are plugins.
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from smtplugins.contracts.errors import SmtError, UsageError
+from smtplugins.host.arguments import argument
 from smtplugins.host.decode.decoded_lists import candidates_of, writable_lists
 from smtplugins.host.decode.statistics import DecodingStatistics, Times, added
 from smtplugins.host.files.opening import Path, find_format, number, rounded, write_all
@@ -27,49 +29,67 @@ if TYPE_CHECKING:
     from smtplugins.host.host import Host
 
 
+@dataclass(frozen=True)
+class Outputs:
+    """The files to write and what they hold; see :meth:`smtplugins.host.host.Host.decode`."""
+
+    output: Path
+    nbest: int | None = None
+    unique: bool = False
+    fields: tuple[str, ...] = ()
+    to_format: str | None = None
+    precision: int | None = None
+    forests: Path | None = None
+    forests_format: str | None = None
+    built: Path | None = None
+    stats: Path | None = None
+
+    def check(self, nbest: int | None) -> None:
+        """Check before tables are loaded; ``nbest`` is the length of lists, None for translations alone."""
+        for name, option in (("to_format", "--to"), ("unique", "--unique"), ("fields", "--fields")):
+            if getattr(self, name) and nbest is None:
+                raise UsageError(f"{argument(name, option)} needs n-best lists ({argument('nbest=N', '-k N')})")
+        if self.forests_format is not None and self.forests is None:
+            needed = argument("forests=DIR", "--forests DIR")
+            raise UsageError(f"{argument('forests_format')} needs {needed}")
+        folder = os.path.dirname(os.fspath(self.stats or "")) or "."
+        if not os.path.isdir(folder):
+            raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), folder)
+
+
 def run(
     host: Host,
     translator: Translator,
     sentences: Iterable[Sentence],
-    output: Path,
+    outputs: Outputs,
     *,
-    k: int | None = None,
-    to_format: str | None = None,
-    unique: bool = False,
     jobs: int | None = None,
-    fields: Iterable[str] = (),
-    forests: Path | None = None,
-    forests_format: str | None = None,
     trace: Callable[[str], None] | None = None,
-    built: Path | None = None,
-    precision: int | None = None,
     note: Callable[[str], None] = lambda text: None,
     quiet: bool = True,
     keep: Callable[[Candidates], object] = lambda nbest: None,
 ) -> DecodingStatistics:
-    """Decode the sentences and write their translations, or with ``k`` their n-best lists, which ``keep`` is given too.
+    """Decode the sentences and write what ``outputs`` asks for, but for the statistics, which are returned.
 
-    ``fields`` are further fields of the lists (``host/files/list_fields.py``), ``forests`` is a folder for forests,
-    ``built`` a file for the steps that built each tree (``host/decode/built_steps.py``). ``jobs`` processes share what
-    is loaded; they make lists and run Python features in parallel. By default the runner is the configuration's.
+    ``jobs`` processes share what is loaded; they make lists and run Python features in parallel. By default the runner
+    is the configuration's. ``keep`` is given each n-best list.
     """
     from smtplugins.host.decode.built_steps import line_of
     from smtplugins.host.host import runner_of
     from smtplugins.host.progress import progress
 
+    output, built, precision = outputs.output, outputs.built, outputs.precision
     if built is not None and os.fspath(built) == os.fspath(output):
         raise UsageError(f"expected different files for translations and building steps, found {built} for both")
     shown = number(None if built is None else precision)
-    record, wanted = _list_format(host, translator, k, to_format, fields)
+    record, wanted = _list_format(host, translator, outputs)
     # Moses leaves features that are not to be tuned out of its lists.
     hidden = translator.fixed if record is not None and record.name == "moses-nbest" else frozenset[str]()
     runner = runner_of(host, jobs, translator.config)
     load: Callable[[Model], Mapping[str, float]] = getattr(translator.decoder, "load", lambda model: {})
     statistics = DecodingStatistics(added(translator.loading, load(translator.model)))
-    files = None
-    if forests is not None:
-        files = _forest_files(host, translator, forests, forests_format, precision)
-    task = _Task(translator, k, unique, files, trace is not None, built is not None, wanted, hidden)
+    files = _forest_files(host, translator, outputs)
+    task = _Task(translator, outputs, files, trace is not None, wanted, hidden)
 
     def results() -> Iterator[_Result]:
         for result in progress(runner.map(_Task.decode, sentences, setup=lambda: task), "sentences", quiet=quiet):
@@ -95,19 +115,17 @@ def run(
     return statistics
 
 
-def _list_format(
-    host: Host, translator: Translator, k: int | None, to_format: str | None, fields: Iterable[str]
-) -> tuple[Format | None, tuple[str, ...]]:
+def _list_format(host: Host, translator: Translator, outputs: Outputs) -> tuple[Format | None, tuple[str, ...]]:
     """The format of n-best lists, ``None`` for translations alone, and the checked names of further fields."""
     from smtplugins.host.files.list_fields import check_fields
 
     record = None
-    if k is not None and k < 1:
-        raise UsageError(f"nbest: expected 1 or more, found {k}")
-    if k is not None:
-        record = find_format(to_format or translator.config.output.format, "nbest", host.formats())
-        record = writable_lists(record)
-    wanted = check_fields(tuple(fields))
+    if outputs.nbest is not None:
+        if outputs.nbest < 1:
+            raise UsageError(f"nbest: expected 1 or more, found {outputs.nbest}")
+        name = outputs.to_format or translator.config.output.format
+        record = writable_lists(find_format(name, "nbest", host.formats()))
+    wanted = check_fields(outputs.fields)
     if wanted and record is None:
         raise UsageError(f"field {wanted[0]!r}: expected n-best lists, found translations alone")
     if record is not None and not record.carries.issuperset(wanted):
@@ -115,12 +133,13 @@ def _list_format(
     return record, wanted
 
 
-def _forest_files(
-    host: Host, translator: Translator, folder: Path, format: str | None, precision: int | None
-) -> ForestFiles:
+def _forest_files(host: Host, translator: Translator, outputs: Outputs) -> ForestFiles | None:
     from smtplugins.host.files.forest_files import ForestFiles
 
-    return ForestFiles.of(host, folder, format, translator.features(), translator.model.weights, precision)
+    if outputs.forests is None:
+        return None
+    names, weights = translator.features(), translator.model.weights
+    return ForestFiles.of(host, outputs.forests, outputs.forests_format, names, weights, outputs.precision)
 
 
 def _opened(path: Path | None) -> contextlib.AbstractContextManager[Any]:
@@ -155,17 +174,15 @@ class _Task:
     """The decoder and what to make of each sentence."""
 
     translator: Translator
-    k: int | None
-    unique: bool
+    outputs: Outputs
     forests: ForestFiles | None
     trace: bool
-    built: bool
     fields: tuple[str, ...]
     hidden: frozenset[str]
 
     @property
     def graphs(self) -> bool:
-        listed = self.k is not None and (self.k > 1 or bool(self.fields))
+        listed = self.outputs.nbest is not None and (self.outputs.nbest > 1 or bool(self.fields))
         return listed or self.forests is not None
 
     def decode(self, sentence: Sentence) -> _Result:
@@ -177,18 +194,18 @@ class _Task:
             if self.forests is not None:
                 self.forests.write(graph, decoding.id)
             candidates = None
-            if self.k is not None:
+            if self.outputs.nbest is not None:
                 candidates = candidates_of(
                     decoding,
-                    self.k,
-                    unique=self.unique,
+                    self.outputs.nbest,
+                    unique=self.outputs.unique,
                     names=self.translator.names(),
                     graph=graph,
                     fields=self.fields,
                     hidden=self.hidden,
                 )
             trace = tuple(decoding.trace()) if self.trace and decoding.trace is not None else None
-            tree = _built_tree(sentence, decoding) if self.built else None
+            tree = None if self.outputs.built is None else _built_tree(sentence, decoding)
         stats = added(decoding.stats, times.sums)
         rest = replace(decoding, features={}, graph=None, shown=None, trace=None, built=None, stats=stats)
         return _Result(rest, candidates, trace, tree)

@@ -35,7 +35,6 @@ if TYPE_CHECKING:
     from smtplugins.contracts.data import Sentence
     from smtplugins.core.grammar.parsed_forest import Forest
     from smtplugins.host.config.resources import Resources
-    from smtplugins.host.config.rule_tables import RuleTable
     from smtplugins.host.features.scoring import Active
 
 
@@ -267,7 +266,7 @@ class WeightedParser:
         if options.max_length is not None and len(sentence.tokens) > options.max_length:
             sentence = replace(sentence, tokens=sentence.tokens[: options.max_length])
         given = self._input(sentence)
-        own = self._own_tables(sentence)
+        own = [Path(path) for path in sentence.grammars]
         # Per-sentence grammars without tables of the run leave the run's vocabulary as it is.
         alone = bool(own) and not parser.resources.tables and options.glue_path is None
         tables = Tables() if alone else parser.tables
@@ -275,7 +274,7 @@ class WeightedParser:
         if sentence.marks:
             tags = SentenceMarkup(sentence, parser.phrases.xml, parser.first_names, options.nonterminal, tables)
         with times("loading"):
-            columns = [parser.load_own(table.path) for table in own]
+            columns = [parser.load_own(path) for path in own]
         with times("parsing"):
             # Tables that sentences share grow while a sentence is prepared.
             with contextlib.nullcontext() if alone else parser._lock:
@@ -305,11 +304,12 @@ class WeightedParser:
         return given
 
     def _sentence_grammars(
-        self, columns: Sequence[GrammarColumns], own: Sequence[RuleTable], tables: Tables, alone: bool
+        self, columns: Sequence[GrammarColumns], own: Sequence[Path], tables: Tables, alone: bool
     ) -> tuple[list[Any], tuple[str, ...]]:
         """The grammars that a sentence is parsed with, and their owners."""
-        grammars: list[Any] = [self._own(part, tables) for part in columns]
-        owners = tuple(str(table.path) for table in own)
+        span = self.parser.options.max_span
+        grammars: list[Any] = [Grammar(part, tables, span_limit=span) for part in columns]
+        owners = tuple(map(str, own))
         if not alone:
             grammars, owners = [*self._applied, *grammars], (*self._owners, *owners)
             if not grammars:
@@ -330,14 +330,6 @@ class WeightedParser:
         for block in made.blocks:
             block.add_scores(scores, self.weights)
         return np.ascontiguousarray(scores, dtype=np.float32)
-
-    def _own(self, columns: GrammarColumns, tables: Tables) -> Grammar:
-        return Grammar(columns, tables, span_limit=self.parser.options.max_span)
-
-    def _own_tables(self, sentence: Sentence) -> list[RuleTable]:
-        from smtplugins.host.config.rule_tables import RuleTable
-
-        return [RuleTable(Path(path)) for path in sentence.grammars]
 
     def _scored(
         self, sentence: Sentence, forest: Forest, owners: tuple[str, ...], starts: Sequence[int]

@@ -88,10 +88,9 @@ def _train_and_align(
     host: Host,
     text: Iterable[tuple[Words, Words]],
     stages: Sequence[Stage],
-    *,
-    jobs: int = 1,
-    note: Note = lambda text: None,
-    quiet: bool = True,
+    jobs: int,
+    note: Note,
+    quiet: bool,
 ) -> Iterator[Directions]:
     """Train models on the text and align it in both directions. Pairs that are empty or too long get no links.
 
@@ -211,41 +210,42 @@ class _Orienter:
         return alignment
 
 
+@dataclass(frozen=True)
+class AlignSettings:
+    """How to align, and files of both directions to read or to write; see :meth:`smtplugins.host.host.Host.align`."""
+
+    forward: FileName | None
+    backward: FileName | None
+    format: str | None
+    model: AnySpec | None
+    iterations: int | None
+    heuristic: str
+    seed: int | None
+    jobs: int
+    keep: tuple[FileName | None, FileName | None]
+
+
 def align(
-    host: Host,
-    source: Text | None,
-    target: Text | None,
-    *,
-    forward: FileName | None = None,
-    backward: FileName | None = None,
-    format: str | None = None,
-    model: AnySpec | None = None,
-    iterations: int | None = None,
-    heuristic: str = "grow-diag-final-and",
-    seed: int | None = None,
-    jobs: int = 1,
-    keep_forward: FileName | None = None,
-    keep_backward: FileName | None = None,
-    note: Note = lambda text: None,
-    quiet: bool = True,
+    host: Host, source: Text | None, target: Text | None, settings: AlignSettings, note: Note, quiet: bool
 ) -> Iterator[Alignment]:
-    """Align a text, in order; see :meth:`smtplugins.host.host.Host.align`."""
+    """Align a text, in order."""
     from smtplugins.host.estimate.aligners import model_stages
     from smtplugins.host.host import default_runner
 
-    check_heuristic(heuristic)
-    default_runner(jobs)
+    forward, backward, model = settings.forward, settings.backward, settings.model
+    check_heuristic(settings.heuristic)
+    default_runner(settings.jobs)
     if (source is None) != (target is None):
         raise UsageError(f"expected both {argument('source')} and {argument('target')}, found one of them")
     if (forward is None) != (backward is None):
         raise UsageError(f"expected both {argument('forward')} and {argument('backward')}, found one of them")
     text = None if source is None or target is None else read_text(source, target)
     if forward is not None and backward is not None:
-        if model is not None or iterations is not None or seed is not None:
+        if (model, settings.iterations, settings.seed) != (None, None, None):
             model_names = f"{argument('model')}, {argument('iterations')} and {argument('seed')}"
             ways = f"{argument('forward')} and {argument('backward')}"
             raise UsageError(f"{model_names} cannot be used with {ways}")
-        pairs = read_directions(host, forward, backward, text, format)
+        pairs = read_directions(host, forward, backward, text, settings.format)
     elif text is None:
         sides, ways = (
             f"{argument(first)} and {argument(second)}"
@@ -253,18 +253,16 @@ def align(
         )
         raise UsageError(f"expected a text ({sides}) or alignments ({ways})")
     else:
-        stages = model_stages(model or DEFAULT_MODEL, iterations, seed)
-        pairs = _train_and_align(host, text, stages, jobs=jobs, note=note, quiet=quiet)
-    return _results(pairs, heuristic, keep_forward, keep_backward)
+        stages = model_stages(model or DEFAULT_MODEL, settings.iterations, settings.seed)
+        pairs = _train_and_align(host, text, stages, settings.jobs, note, quiet)
+    return _results(pairs, settings.heuristic, settings.keep)
 
 
 def _results(
-    pairs: Iterator[Directions], heuristic: str, keep_forward: FileName | None, keep_backward: FileName | None
+    pairs: Iterator[Directions], heuristic: str, keep: tuple[FileName | None, FileName | None]
 ) -> Iterator[Alignment]:
     with contextlib.ExitStack() as stack:
-        outs = [
-            None if path is None else stack.enter_context(open_write(path)) for path in (keep_forward, keep_backward)
-        ]
+        outs = [None if path is None else stack.enter_context(open_write(path)) for path in keep]
         for pair in pairs:
             for out, points in zip(outs, (pair.forward, pair.backward), strict=True):
                 if out is not None:

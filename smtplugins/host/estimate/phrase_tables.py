@@ -138,9 +138,7 @@ def extract_phrases(
 
             target_path = os.path.join(folder, CONVERTED_TABLE)
             convert(host, plain, target_path, MOSES_FORMAT, to_format, note=note, quiet=quiet)
-    if phrases.spilled:
-        tell_spilled(note)
-    tell_left_out(phrases.empty, phrases.skipped, note)
+    tell(phrases, note)
     return phrases.pairs
 
 
@@ -213,14 +211,12 @@ def check_memory(memory: int | None) -> None:
         raise UsageError(f"{argument('memory')}: expected at least 1M, found {memory} bytes")
 
 
-def tell_spilled(note: Note) -> None:
-    """Note that the memory limit was reached."""
-    note(f"more than {argument('memory')} allows: sorted on disk")
-
-
-def tell_left_out(empty: int, skipped: int, note: Note) -> None:
-    """Note how many sentence pairs were skipped and why."""
-    for count, what in ((empty, "with an empty side"), (skipped, "with links outside the sentences")):
+def tell(extraction: Phrases | ExtractedRules, note: Note) -> None:
+    """Note that the memory limit was reached, and how many sentence pairs were skipped and why."""
+    if extraction.spilled:
+        note(f"more than {argument('memory')} allows: sorted on disk")
+    empty, bad = (extraction.empty, "with an empty side"), (extraction.skipped, "with links outside the sentences")
+    for count, what in (empty, bad):
         if count:
             note(f"{count} sentence pair{'s' if count > 1 else ''} {what}: left out")
 

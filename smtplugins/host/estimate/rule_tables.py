@@ -17,8 +17,7 @@ from smtplugins.host.estimate.phrase_tables import (
     outputs,
     read_lexical,
     spill_folder,
-    tell_left_out,
-    tell_spilled,
+    tell,
 )
 from smtplugins.host.progress import progress
 
@@ -77,9 +76,7 @@ def extract_rules(
             files[name].write(rules.lexical(forward=forward))
         if glue is not None:
             files[GLUE].write(glue.encode())
-    if rules.spilled:
-        tell_spilled(note)
-    tell_left_out(rules.empty, rules.skipped, note)
+    tell(rules, note)
     return rules.rules
 
 

@@ -8,7 +8,7 @@ import functools
 import math
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from smtformats import FormatError
 from smtplugins.contracts.errors import FeatureError, SmtError, UsageError
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from smtplugins.core.grammar.rules import Edges
     from smtplugins.host.loading.registry import Registry
 
+_Result = TypeVar("_Result")
 Layout = tuple[str, ...]
 Block = tuple[list[Layout], list[list[float]]]
 
@@ -108,20 +109,17 @@ class _Started:
         self._place = place
 
     def combine(self, edges: Edges, tails: Sequence[Sequence[Any]]) -> tuple[Scores, Sequence[Any]]:
-        try:
-            return self._scorer.combine(edges, tails)
-        except (Exception, SystemExit) as error:
-            raise _feature_error(self._place, error) from error
+        return self._call(self._scorer.combine, edges, tails)
 
     def finish(self, states: Sequence[Any]) -> Scores:
-        try:
-            return self._scorer.finish(states)
-        except (Exception, SystemExit) as error:
-            raise _feature_error(self._place, error) from error
+        return self._call(self._scorer.finish, states)
 
     def estimate(self, edges: Edges) -> Scores:
+        return self._call(self._scorer.estimate, edges)
+
+    def _call(self, method: Callable[..., _Result], *arguments: Any) -> _Result:
         try:
-            return self._scorer.estimate(edges)
+            return method(*arguments)
         except (Exception, SystemExit) as error:
             raise _feature_error(self._place, error) from error
 
@@ -132,12 +130,9 @@ class _StartedOneByOne(_Started):
     def combine_targets(
         self, targets: Sequence[Sequence[str | int]], tails: Sequence[Sequence[Any]]
     ) -> tuple[Scores, Sequence[Any]]:
-        try:
-            scorer: Any = self._scorer
-            result: tuple[Scores, Sequence[Any]] = scorer.combine_targets(targets, tails)
-        except (Exception, SystemExit) as error:
-            raise _feature_error(self._place, error) from error
-        return result
+        scorer: Any = self._scorer
+        combined: tuple[Scores, Sequence[Any]] = self._call(scorer.combine_targets, targets, tails)
+        return combined
 
 
 def _begins(column: str, name: str) -> bool:

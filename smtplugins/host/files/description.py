@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -83,21 +83,27 @@ class _Range:
         self.low = min(self.low, float(values.min()))
         self.high = max(self.high, float(values.max()))
 
-    def row(self, name: str, unit: str = "hypotheses") -> dict[str, Any]:
-        return {
-            "feature": name,
-            unit: self.count,
-            "min": self.low,
-            "mean": self.sum / self.count,
-            "max": self.high,
-        }
+    def row(self, name: str, unit: str) -> dict[str, Any]:
+        mean = self.sum / self.count
+        return {"feature": name, unit: self.count, "min": self.low, "mean": mean, "max": self.high}
+
+
+class _Ranges(dict[str, _Range]):
+    """The ranges of features by name."""
+
+    def add(self, features: Mapping[str, float]) -> None:
+        for name, value in features.items():
+            self.setdefault(name, _Range()).add(value)
+
+    def rows(self, unit: str = "hypotheses") -> list[dict[str, Any]]:
+        return [values.row(name, unit) for name, values in self.items()]
 
 
 def _lists(lists: Iterable[Candidates], description: Description) -> None:
     from smtformats.escapes import oddities, spellings
     from smtformats.tokens import is_id
 
-    ranges: dict[str, _Range] = {}
+    ranges = _Ranges()
     hypotheses = words = distinct = 0
     sizes: list[int] = []
     first = last = None
@@ -118,8 +124,7 @@ def _lists(lists: Iterable[Candidates], description: Description) -> None:
             escapes.update(spellings(text))
             for trouble in oddities(text):
                 description.problem(nbest.line + i, f"the text has {trouble}")
-            for name, value in features.items():
-                ranges.setdefault(name, _Range()).add(value)
+            ranges.add(features)
     description.facts |= {
         "lists": len(sizes),
         "ids": f"{first} to {last}",
@@ -130,7 +135,7 @@ def _lists(lists: Iterable[Candidates], description: Description) -> None:
         "also has": ", ".join(sorted(extras)) or None,
         "escapes": ", ".join(sorted(escapes)) or None,
     }
-    description.features += [range_.row(name) for name, range_ in ranges.items()]
+    description.features += ranges.rows()
 
 
 def _weights(records: Iterable[dict[str, float]], description: Description) -> None:
@@ -197,7 +202,7 @@ def _alignments(pairs: Iterable[Alignment], description: Description) -> None:
 
 
 def _blocks(blocks: Iterable[Block], description: Description) -> None:
-    ranges: dict[str, _Range] = {}
+    ranges = _Ranges()
     sizes: list[int] = []
     scorers: dict[str, None] = {}
     layout: tuple[str, ...] | None = None
@@ -211,19 +216,18 @@ def _blocks(blocks: Iterable[Block], description: Description) -> None:
         if not block:
             description.problem(block.line, f"no entries for {block.id}")
         for row in block.named():
-            for name, value in row.items():
-                ranges.setdefault(name, _Range()).add(value)
+            ranges.add(row)
     description.facts |= {
         "sentences": len(sizes),
         "hypotheses": sum(sizes),
         "per sentence": f"{min(sizes)} to {max(sizes)}, {sum(sizes) / len(sizes):.1f} on average",
         "scorer": ", ".join(scorers) or None,
     }
-    description.features += [range_.row(name) for name, range_ in ranges.items()]
+    description.features += ranges.rows()
 
 
 def _rules(rules: Iterable[Rule], description: Description) -> None:
-    ranges: dict[str, _Range] = {}
+    ranges = _Ranges()
     arities: Counter[int] = Counter()
     labels: Counter[str] = Counter()
     sources: set[tuple[object, ...]] = set()
@@ -237,8 +241,7 @@ def _rules(rules: Iterable[Rule], description: Description) -> None:
         features = rule.features()
         if len(features) < len(rule.names):
             description.problem(rule.line, "duplicate feature: the last value counts")
-        for name, value in features.items():
-            ranges.setdefault(name, _Range()).add(value)
+        ranges.add(features)
     description.facts |= {
         "rules": sum(arities.values()),
         "by non-terminals": ", ".join(f"{count} with {arity}" for arity, count in sorted(arities.items())),
@@ -247,13 +250,13 @@ def _rules(rules: Iterable[Rule], description: Description) -> None:
         "with alignment": aligned,
         "refinements": fine,
     }
-    description.features += [range_.row(name, "rules") for name, range_ in ranges.items()]
+    description.features += ranges.rows("rules")
 
 
 def _graphs(graphs: Iterable[GraphColumns], description: Description) -> None:
     import numpy as np
 
-    ranges: dict[str, _Range] = {}
+    ranges = _Ranges()
     nodes: list[int] = []
     edges: list[int] = []
     most: tuple[int, str] = (0, "")
@@ -278,7 +281,7 @@ def _graphs(graphs: Iterable[GraphColumns], description: Description) -> None:
         "edges by tails": ", ".join(f"{count} with {arity}" for arity, count in sorted(arities.items())),
         "most derivations": f"{most[0]:.6g} (sentence {most[1]})" if most[0] < 10**300 else f"over 1e300 ({most[1]})",
     }
-    description.features += [range_.row(name, "edges") for name, range_ in ranges.items()]
+    description.features += ranges.rows("edges")
 
 
 def _derivations(graph: GraphColumns) -> int:

@@ -281,6 +281,8 @@ def _texts_in(segment: Segment, path: str, role: Role) -> tuple[str, ...]:
 
 def _by_id(lists: ListStream, name: str) -> Texts:
     """The best hypotheses of lists."""
+    from smtplugins.host.files.lists import best_text
+
     best: list[str | None] = []
     ids: list[str] = []
     lines: list[int] = []
@@ -295,6 +297,6 @@ def _by_id(lists: ListStream, name: str) -> Texts:
         if not len(nbest):
             raise SmtError(f"{place}: expected hypotheses in list {nbest.id}, found none")
         ids.append(key)
-        best.append(nbest.texts[0 if nbest.totals is None else max(range(len(nbest)), key=nbest.totals.__getitem__)])
+        best.append(best_text(nbest))
         lines.append(line)
     return Texts(best, name, True, lines, ids)

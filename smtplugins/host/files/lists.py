@@ -73,8 +73,7 @@ class ListStream:
             weigher = Weigher(table, missing)
             for nbest in self:
                 totals = weigher.totals(nbest)
-                order = sorted(range(len(nbest)), key=lambda i: -totals[i])
-                yield nbest.with_totals(totals).select(order)
+                yield nbest.with_totals(totals).select(ranking(totals))
             if not weigher.used:
                 raise SmtError(f"{self.name}: none of the {len(table)} weights names a feature of the lists")
             idle = [name for name in table if name not in weigher.used]
@@ -101,8 +100,7 @@ class ListStream:
     def best_by_id(self) -> Iterator[tuple[str, str]]:
         """Iterate over (id, best text)."""
         for nbest in self:
-            at = 0 if nbest.totals is None else max(range(len(nbest)), key=nbest.totals.__getitem__)
-            yield nbest.id, nbest.texts[at]
+            yield nbest.id, best_text(nbest)
 
     def write(self, path: Path, format: str | None = None, *, precision: int | None = None) -> int:
         """Write the lists in their own format or another; return the number of lists."""
@@ -110,6 +108,16 @@ class ListStream:
         if record is None or record.write is None:
             raise UsageError(f"choose a writable format: {', '.join(writable('nbest'))}")
         return write_all(record, self, path, precision)
+
+
+def ranking(totals: Sequence[float]) -> list[int]:
+    """The positions of totals, the highest first (stable)."""
+    return sorted(range(len(totals)), key=lambda i: -totals[i])
+
+
+def best_text(nbest: Candidates) -> str:
+    """The text with the highest total (the first on a tie, or if there are no totals)."""
+    return nbest.texts[0 if nbest.totals is None else max(range(len(nbest)), key=nbest.totals.__getitem__)]
 
 
 def _dedup(nbest: Candidates, merge: str) -> Candidates:
@@ -177,7 +185,7 @@ def read_corpus(path: Path) -> Iterator[str]:
         yield from FORMAT.parse(lines)
 
 
-def read_lists(
+def read(
     path: Path,
     *,
     source: Path | None = None,
@@ -186,7 +194,12 @@ def read_lists(
     allow_partial: bool = False,
     formats: Iterable[Format] | None = None,
 ) -> ListStream:
-    """Open n-best lists and join sources and annotations by id (id 0 is the first line of a text)."""
+    """Open n-best lists for streaming; join sources and annotations by id (id 0 is the first line of a text).
+
+    The default formats are ours, and those of installed plugins, which are loaded only if ``format`` names none of
+    ours, or, without ``format``, the file has the shape of none. ``host.read`` also knows the plugins that
+    ``load_plugins`` was given.
+    """
     if [path, source, *(annotations or {}).values()].count("-") > 1:
         raise UsageError("only one of lists, source and annotations can be read from standard input")
     known = None if formats is None else list(formats)
@@ -265,22 +278,6 @@ def candidates(
         totals=None if scores is None or isinstance(scores, Mapping) else [float(score) for score in scores],
         source=source,
     )
-
-
-def read(
-    path: Path,
-    *,
-    source: Path | None = None,
-    annotations: Mapping[str, Path] | None = None,
-    format: str | None = None,
-    allow_partial: bool = False,
-) -> ListStream:
-    """Open n-best lists for streaming, in any format of smtplugins or of an installed plugin.
-
-    Plugins are loaded only if ``format`` names none of the formats of smtplugins, or, without ``format``, the file has
-    the shape of none. ``host.read`` also knows the plugins that ``load_plugins`` was given.
-    """
-    return read_lists(path, source=source, annotations=annotations, format=format, allow_partial=allow_partial)
 
 
 def load(path: Path, *, source: Path | None = None, format: str | None = None) -> ListColumns:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from smtplugins.contracts.errors import SmtError, UsageError
 from smtplugins.contracts.metrics import PreparedMetric, PreparedReferences
+from smtplugins.host.files.lists import ranking
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -137,7 +138,7 @@ class Consensus:
         used = totals if totals is not None else [0.0] * len(candidates)
         # Equal texts count as one hypothesis: the first with the highest total.
         groups: dict[str, list[int]] = {}
-        for i in sorted(range(len(candidates)), key=lambda i: -used[i]):
+        for i in ranking(used):
             groups.setdefault(shown[i], []).append(i)
         kept = list(groups)[: self.top or None]
         members = [i for text in kept for i in groups[text]]

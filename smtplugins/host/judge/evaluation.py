@@ -136,7 +136,8 @@ def evaluate(
     tuned = _in_sample_marks(outputs, [*refs, sources], tuned_on)
     source_texts = None if texts.sources is None else _pick(texts.sources, kept)
     references = [_pick(stream, kept) for stream in texts.references]
-    hypotheses = {name: [_postprocess(output, kept, post) for output in runs] for name, runs in texts.systems.items()}
+    shown = post or list
+    hypotheses = {name: [shown(_pick(output, kept)) for output in runs] for name, runs in texts.systems.items()}
     scores = []
     for metric in metrics:
         extract = _extractor(metric, references, source_texts)
@@ -259,13 +260,6 @@ def _common(everything: Sequence[Texts], partial: bool) -> list[int]:
 
 def _pick(texts: Texts, kept: Iterable[int]) -> list[str]:
     return [texts.texts[i] or "" for i in kept]
-
-
-def _postprocess(output: Texts, kept: Sequence[int], post: Post | None) -> list[str]:
-    before = _pick(output, kept)
-    if post is None:
-        return before
-    return post(before)
 
 
 def _extractor(

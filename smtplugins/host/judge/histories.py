@@ -41,13 +41,13 @@ def result(runs: Sequence[RunHistory]) -> tuple[Mapping[str, float], str]:
         return read_weights(chosen), str(chosen)
     if len(runs) == 1:
         return runs[0].weights, runs[0].name
-    return mean_weights(runs), f"mean of {len(runs)} runs"
+    return mean_weights([run.weights for run in runs]), f"mean of {len(runs)} runs"
 
 
-def mean_weights(runs: Sequence[RunHistory]) -> dict[str, float]:
-    """The mean of the runs' weights; a missing weight counts as 0."""
-    names = sorted({name for run in runs for name in run.weights})
-    return {name: math.fsum(run.weights.get(name, 0.0) for run in runs) / len(runs) for name in names}
+def mean_weights(each: Sequence[Mapping[str, float]]) -> dict[str, float]:
+    """The mean of the weights of several runs; a missing weight counts as 0."""
+    names = sorted({name for weights in each for name in weights})
+    return {name: math.fsum(weights.get(name, 0.0) for weights in each) / len(each) for name in names}
 
 
 def read_runs(paths: Sequence[str]) -> tuple[RunHistory, ...]:

@@ -66,20 +66,19 @@ def judge(
 
     from smtformats import ListColumns
     from smtplugins.host.files.joining import Joined, file_positions, find_places
+    from smtplugins.host.files.lists import best_text, ranking
 
     firsts: list[str] = []
 
-    def check_list(nbest: Candidates) -> Candidates:
+    def prepare(nbest: Candidates) -> Candidates:
         if not len(nbest):
             raise SmtError(f"{nbest.file or '<data>'}:{nbest.line}: expected hypotheses in list {nbest.id}, found none")
-        firsts.append(nbest.texts[0 if nbest.totals is None else int(np.argmax(nbest.totals))])
-        return nbest
+        firsts.append(best_text(nbest))
+        return nbest if weights is not None or nbest.totals is None else nbest.select(ranking(nbest.totals))
 
-    stream = lists.map(check_list)
+    stream = lists.map(prepare)
     if weights is not None:
         stream = stream.rescore(weights, missing=missing, note=note)
-    else:
-        stream = stream.map(_by_totals)
     side = [texts for texts in (sources, baseline) if texts is not None]
     joined = Joined([*references, *side])
     gathered = _Collector(
@@ -106,11 +105,6 @@ def judge(
         baseline_score=float(metric.score(np.sum(gathered.baseline_stats, axis=0))),
         depths=gathered.depths(),
     )
-
-
-def _by_totals(nbest: Candidates) -> Candidates:
-    totals = nbest.totals
-    return nbest if totals is None else nbest.select(sorted(range(len(nbest)), key=lambda i: -totals[i]))
 
 
 class _Collector:

@@ -16,7 +16,7 @@ from smtplugins.host.files.joining import Joined, System, references_of, texts_o
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from smtformats import Candidates, Format
+    from smtformats import Format
     from smtplugins.contracts.metrics import Metric
     from smtplugins.host.files.lists import ListStream
     from smtplugins.host.files.opening import Path
@@ -107,6 +107,7 @@ def oracles(
     formats: Iterable[Format] | None = None,
 ) -> Oracles:
     """Compute oracle scores of lists, joined with the references by id."""
+    from smtplugins.host.files.lists import ranking
     from smtplugins.host.learn.training_data import Statistics
 
     known = None if formats is None else list(formats)
@@ -125,7 +126,7 @@ def oracles(
         if not len(nbest):
             raise SmtError(f"{where}: list {nbest.id}: expected hypotheses, found none")
         seen[at] = where
-        order = _ranking(nbest)
+        order = list(range(len(nbest))) if nbest.totals is None else ranking(nbest.totals)
         ranked = [shown[i] for i in order]
         tops = [total.add(judge(ranked, at)) for judge, total in zip(judges, sums, strict=True)]
         texts.append((nbest.id, nbest.texts[order[tops[0]]]))
@@ -144,10 +145,3 @@ def oracles(
             gain = score - scores[0] if metric.higher_is_better else scores[0] - score
             rows.append(Oracle(min(1 << power, longest), metric.name, score, gain, signature))
     return Oracles(tuple(rows), tuple(texts), longest, lists.name)
-
-
-def _ranking(nbest: Candidates) -> list[int]:
-    """Indices of hypotheses sorted by total (stable)."""
-    totals = nbest.totals
-    order = range(len(nbest))
-    return list(order) if totals is None else sorted(order, key=lambda i: -totals[i])

@@ -60,20 +60,19 @@ class ReportInputs:
 
 def make_report(
     host: Host,
-    runs: Sequence[str] = (),
-    inputs: ReportInputs | None = None,
+    runs: Sequence[str],
+    requested: ReportInputs,
     *,
     title: str | None = None,
     note: Note = lambda text: None,
 ) -> Report:
     """Make a report of runs, lists and trees, or any of these.
 
-    Lists are sorted by ``inputs.weights``, or else by the runs' result (the mean over several runs). The default lists
-    are those the first run learnt from, if they are unchanged.
+    Lists are sorted by the weights requested, or else by the runs' result (the mean over several runs). The default
+    lists are those the first run learnt from, if they are unchanged.
     """
     from smtplugins.host.decode.built_steps import BuiltFile
 
-    requested = inputs or ReportInputs()
     learnt = read_runs(runs)
     if not learnt and requested.lists is None and requested.built is None:
         raise UsageError(

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from smtplugins.contracts.errors import UsageError
-from smtplugins.host.files.lists import ListStream
+from smtplugins.host.files.lists import ListStream, ranking
 from smtplugins.host.learn.training_data import Material
 from smtplugins.host.learn.tuning import Plan, Tuned, combine_runs, learn
 
@@ -70,4 +70,4 @@ class _ResortedLists:
         weighers = [Weigher(weights, 0.0) for weights in self._weights]
         for k, nbest in enumerate(self._stream):
             totals = weighers[fold_of(k, self._count, len(weighers))].totals(nbest)
-            yield nbest.with_totals(totals).select(sorted(range(len(nbest)), key=lambda i: -totals[i]))
+            yield nbest.with_totals(totals).select(ranking(totals))

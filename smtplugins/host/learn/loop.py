@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
@@ -25,7 +25,7 @@ from smtplugins.host.learn import tuning
 from smtplugins.host.learn.pools import ForestPool, ListPool, Work, write_json
 from smtplugins.host.learn.training_data import Note
 from smtplugins.host.learn.trust_region import RADIUS, Course, Way
-from smtplugins.host.learn.tuning import Plan, limit_reach
+from smtplugins.host.learn.tuning import LearntWeights, Plan, limit_reach
 from smtplugins.host.runs import RunDirectory
 
 if TYPE_CHECKING:
@@ -84,33 +84,21 @@ class LoopPlan:
 
 
 @dataclass(frozen=True)
-class Ended(Mapping[str, float]):
+class Ended(LearntWeights):
     """The result of a loop: weights, the reason for stopping, and a row per iteration."""
 
-    weights: Mapping[str, float]
     reason: str
     score: float
     metric: str
     signature: str
     iterations: tuple[Mapping[str, float], ...]
 
-    def __getitem__(self, name: str) -> float:
-        return self.weights[name]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self.weights)
-
-    def __len__(self) -> int:
-        return len(self.weights)
-
     def __repr__(self) -> str:
         count = len(self.iterations)
         return f"<Ended: {len(self)} weights, {self.metric} {self.score:.2f} in-sample, {count} iterations>"
 
-    def _repr_html_(self) -> str:
-        from smtformats.display import html_table
-
-        return html_table(("feature", "weight"), self.weights.items(), caption=self.reason)
+    def _caption(self) -> str:
+        return self.reason
 
 
 @dataclass
@@ -308,9 +296,10 @@ def tune_decoder(
     quiet: bool = True,
 ) -> Ended:
     """Tune the decoder of a configuration in a folder from which the run can be resumed."""
-    from smtplugins.host.learn.run_inputs import load_run_inputs
+    from smtplugins.host.learn.run_inputs import RunSettings, load_run_inputs
 
-    inputs = load_run_inputs(host, config, start, cache, post, note)
+    settings = RunSettings(folder, start, resume, command, cache, post, note, quiet)
+    inputs = load_run_inputs(host, config, settings)
     options = replace(options, plan=replace(options.plan, runner=config.runner))
     plan = options.plan
     details = {
@@ -322,7 +311,7 @@ def tune_decoder(
     if options.rounds:
         details["rounds"] = options.rounds
     parts = inputs.translator, inputs.sentences, inputs.references, inputs.metric
-    with inputs.run(host, config, plan, folder, resume, command, details) as run:
+    with inputs.run(host, config, plan, settings, details) as run:
         return Loop(host, *parts, options, run, note, quiet, told).go(inputs.translator.model.weights)
 
 

@@ -11,7 +11,7 @@ from smtplugins.contracts.errors import SmtError, UsageError
 from smtplugins.contracts.learners import ListProblem
 from smtplugins.host.arguments import argument
 from smtplugins.host.files.opening import Path, open_known
-from smtplugins.host.learn.training_data import Material, append_list
+from smtplugins.host.learn.training_data import Material, WrappedMetric, append_list
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -23,28 +23,15 @@ _EXTRACTED = re.compile(r"(.*)_([0-9]+)")
 _ORDERS = 4
 
 
-class _FileMetric:
+class _FileMetric(WrappedMetric):
     """A metric on statistics read from a file; its signature leaves out tokenisation, which the file does not tell."""
 
     def __init__(self, metric: Metric, origin: str) -> None:
-        self.metric = metric
+        super().__init__(metric)
         self.origin = origin
-        self.name = metric.name
-        self.higher_is_better = metric.higher_is_better
-
-    def stats(
-        self, hypotheses: Sequence[str], references: Sequence[Sequence[str]], sources: Sequence[str] | None = None
-    ) -> NDArray[Any]:
-        return self.metric.stats(hypotheses, references, sources)
-
-    def score(self, stats: NDArray[Any]) -> NDArray[Any]:
-        return self.metric.score(stats)
-
-    def sentence(self, stats: NDArray[Any]) -> NDArray[Any]:
-        return self.metric.sentence(stats)
 
     def signature(self) -> str:
-        parts = self.metric.signature().split("|")
+        parts = super().signature().split("|")
         kept = [part for part in parts if part.partition(":")[0] not in ("nrefs", "case", "tok")]
         return "|".join([kept[0], f"stats:{self.origin}", *kept[1:]])
 

@@ -17,7 +17,7 @@ from smtplugins.contracts.errors import PluginError, SmtError, UsageError
 from smtplugins.contracts.learners import ForestProblem, ListProblem
 from smtplugins.contracts.tasks import TaskProblem
 from smtplugins.host.learn import tuning
-from smtplugins.host.learn.run_inputs import RunInputs, check_sentences, load_run_inputs
+from smtplugins.host.learn.run_inputs import RunInputs, RunSettings, check_sentences, load_run_inputs
 from smtplugins.host.learn.training_data import Note
 from smtplugins.host.learn.tuning import Plan, Tuned
 
@@ -91,31 +91,19 @@ def _load(translator: Translator) -> None:
     getattr(translator.decoder, "load", lambda model: {})(translator.model)
 
 
-def tune_policy(
-    host: Host,
-    config: RunConfig,
-    plan: Plan,
-    folder: Path,
-    *,
-    start: Mapping[str, float] | None = None,
-    resume: bool = False,
-    command: Sequence[str] = (),
-    cache: str | None = None,
-    post: str | None = None,
-    note: Note = lambda text: None,
-    quiet: bool = True,
-) -> Tuned:
+def tune_policy(host: Host, config: RunConfig, plan: Plan, settings: RunSettings) -> Tuned:
     """Learn the policy of a configuration's decoder in a folder from which the run can be resumed."""
     if not takes_tasks_only(host, plan.learner):
         raise UsageError(f"expected a learner of policies, found {plan.learner.name!r}, which takes no search task")
-    inputs = load_run_inputs(host, config, start, cache, post, note)
+    inputs = load_run_inputs(host, config, settings)
     decoder = inputs.translator.decoder
     if not isinstance(decoder, TaskDecoder):
         raise UsageError(_no_task(host, plan.learner, config))
     check_sentences(inputs.sentences, inputs.references)
     tuning.check_finite(inputs.translator.model.weights, "the start weights")
-    with inputs.run(host, config, plan, folder, resume, command, {"candidates": "policy"}) as run:
-        return _learn_policy(host, inputs, decoder, replace(plan, folder=run.path, runner=config.runner), note, quiet)
+    with inputs.run(host, config, plan, settings, {"candidates": "policy"}) as run:
+        plan = replace(plan, folder=run.path, runner=config.runner)
+        return _learn_policy(host, inputs, decoder, plan, settings.note, settings.quiet)
 
 
 def _learn_policy(host: Host, inputs: RunInputs, decoder: TaskDecoder, plan: Plan, note: Note, quiet: bool) -> Tuned:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from smtplugins.contracts.errors import SmtError, UsageError
 from smtplugins.host.arguments import argument
-from smtplugins.host.learn.training_data import metric_of
+from smtplugins.host.learn.training_data import Note, metric_of
 from smtplugins.host.runs import RunDirectory
 
 if TYPE_CHECKING:
@@ -23,6 +23,20 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
+class RunSettings:
+    """Where a run is kept and how it goes; ``start`` are weights in place of the configuration's."""
+
+    folder: Path
+    start: Mapping[str, float] | None = None
+    resume: bool = False
+    command: Sequence[str] = ()
+    cache: str | None = None
+    post: str | None = None
+    note: Note = lambda text: None
+    quiet: bool = True
+
+
+@dataclass(frozen=True)
 class RunInputs:
     """Decoder, sentences, references and metric of a configuration."""
 
@@ -30,30 +44,22 @@ class RunInputs:
     sentences: Sequence[Sentence]
     references: Sequence[Texts]
     metric: Metric
-    post: str | None
 
     def run(
-        self,
-        host: Host,
-        config: RunConfig,
-        plan: Plan,
-        folder: Path,
-        resume: bool,
-        command: Sequence[str],
-        details: Mapping[str, Any],
+        self, host: Host, config: RunConfig, plan: Plan, settings: RunSettings, details: Mapping[str, Any]
     ) -> RunDirectory:
         """Create the folder of the run, or resume it."""
         from smtplugins.host import runs
 
         assert config.source is not None
         record = runs.manifest(
-            command=[part for part in command if part != "--resume"],
+            command=[part for part in settings.command if part != "--resume"],
             options={
                 # A runner does not change results, so a run may be resumed with another one.
                 "config": replace(config, runner=None).to_yaml(),
                 "start": dict(sorted(self.translator.model.weights.items())),
                 "learner": str(plan.learner),
-                "post": self.post,
+                "post": settings.post,
                 "runs": plan.runs,
                 "combine": plan.combine,
                 **details,
@@ -62,17 +68,10 @@ class RunInputs:
             plugins=host.plugins,
             seed=plan.seed,
         )
-        return RunDirectory.create(folder, record, resume=resume)
+        return RunDirectory.create(settings.folder, record, resume=settings.resume)
 
 
-def load_run_inputs(
-    host: Host,
-    config: RunConfig,
-    start: Mapping[str, float] | None,
-    cache: str | None,
-    post: str | None,
-    note: Callable[[str], None] = lambda text: None,
-) -> RunInputs:
+def load_run_inputs(host: Host, config: RunConfig, settings: RunSettings) -> RunInputs:
     """Load decoder, sentences, references and metric; raises UsageError if source or references are missing."""
     from smtplugins.host.config.weight_names import check_names
     from smtplugins.host.decode.sentences import read_source
@@ -86,16 +85,15 @@ def load_run_inputs(
         raise UsageError(f"learning needs {absent} {place}, found none")
     # Check the runner before loading tables.
     runner_of(host, None, config)
-    translator = make_translator(host, config, start, cache)
+    translator = make_translator(host, config, settings.start, settings.cache)
     sentences = list(read_source(host, translator, config.source))
     translator = translator.loaded()
     lacking = translator.unweighted()
     if translator.model.weights and lacking:
-        note(f"features without a weight start at 0: {', '.join(lacking)}")
-    check_names(translator, sentences, note)
+        settings.note(f"features without a weight start at 0: {', '.join(lacking)}")
+    check_names(translator, sentences, settings.note)
     references = by_line(references_of(config.references, host.formats()))
-    metric = metric_of(host, config.metric or "bleu", post)
-    return RunInputs(translator, sentences, references, metric, post)
+    return RunInputs(translator, sentences, references, metric_of(host, config.metric or "bleu", settings.post))
 
 
 def check_sentences(sentences: Sequence[Sentence], references: Sequence[Texts]) -> None:

@@ -210,19 +210,19 @@ class Statistics:
             first += len(numbers)
 
 
-class PostprocessedMetric:
-    """A metric applied to postprocessed hypotheses, for instance with joined subwords."""
+class WrappedMetric:
+    """Base of metrics that change another one's hypotheses or signature."""
 
-    def __init__(self, metric: Metric, post: Post) -> None:
-        self._metric, self._post = metric, post
+    def __init__(self, metric: Metric) -> None:
+        self._metric = metric
         self.name = metric.name
         self.higher_is_better = metric.higher_is_better
 
     def stats(
         self, hypotheses: Sequence[str], references: Sequence[Sequence[str]], sources: Sequence[str] | None = None
     ) -> NDArray[Any]:
-        """The metric's statistics of the postprocessed texts."""
-        return self._metric.stats(self._post(hypotheses), references, sources)
+        """The metric's statistics."""
+        return self._metric.stats(hypotheses, references, sources)
 
     def score(self, stats: NDArray[Any]) -> NDArray[Any]:
         """The metric's corpus score."""
@@ -231,6 +231,24 @@ class PostprocessedMetric:
     def sentence(self, stats: NDArray[Any]) -> NDArray[Any]:
         """The metric's sentence scores."""
         return self._metric.sentence(stats)
+
+    def signature(self) -> str:
+        """The metric's signature."""
+        return self._metric.signature()
+
+
+class PostprocessedMetric(WrappedMetric):
+    """A metric applied to postprocessed hypotheses, for instance with joined subwords."""
+
+    def __init__(self, metric: Metric, post: Post) -> None:
+        super().__init__(metric)
+        self._post = post
+
+    def stats(
+        self, hypotheses: Sequence[str], references: Sequence[Sequence[str]], sources: Sequence[str] | None = None
+    ) -> NDArray[Any]:
+        """The metric's statistics of the postprocessed texts."""
+        return super().stats(self._post(hypotheses), references, sources)
 
     def signature(self) -> str:
         """The metric's signature and the postprocessing."""

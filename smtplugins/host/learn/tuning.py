@@ -19,6 +19,7 @@ from smtplugins.contracts.models import Model
 from smtplugins.contracts.spec import Spec, parameters
 from smtplugins.contracts.tasks import TaskProblem
 from smtplugins.host.arguments import argument
+from smtplugins.host.judge.histories import mean_weights
 from smtplugins.host.learn.training_data import Learnable, Material, Note
 from smtplugins.host.learn.trust_region import SEARCHED
 from smtplugins.host.runs import RunDirectory
@@ -53,24 +54,10 @@ class Run:
 
 
 @dataclass(frozen=True)
-class Tuned(Mapping[str, float]):
-    """Learnt weights by name, with their runs and scores.
-
-    ``begun`` is the score of the start weights, if any, and ``score`` that of the result; both are in-sample, as the
-    signature says. With cross-validation, ``folds`` are the weights of each fold, ``resorted`` the lists sorted by the
-    weights learnt without them, and ``held_out`` their score.
-    """
+class LearntWeights(Mapping[str, float]):
+    """Learnt weights by name, a table in a notebook."""
 
     weights: Mapping[str, float]
-    runs: tuple[Run, ...]
-    metric: str
-    begun: float | None
-    score: float
-    signature: str
-    chosen: str
-    folds: tuple[Mapping[str, float], ...] = ()
-    held_out: float | None = None
-    resorted: Sequence[Candidates] = field(default=(), repr=False)
 
     def __getitem__(self, name: str) -> float:
         return self.weights[name]
@@ -81,14 +68,37 @@ class Tuned(Mapping[str, float]):
     def __len__(self) -> int:
         return len(self.weights)
 
-    def __repr__(self) -> str:
-        runs = f"{len(self.runs)} run{'' if len(self.runs) == 1 else 's'}"
-        return f"<Tuned: {len(self)} weights, {self.metric} {self.score:.2f} in-sample, {runs}>"
-
     def _repr_html_(self) -> str:
         from smtformats.display import html_table
 
-        return html_table(("feature", "weight"), self.weights.items(), caption=repr(self)[1:-1])
+        return html_table(("feature", "weight"), self.weights.items(), caption=self._caption())
+
+    def _caption(self) -> str:
+        return repr(self)[1:-1]
+
+
+@dataclass(frozen=True)
+class Tuned(LearntWeights):
+    """Learnt weights by name, with their runs and scores.
+
+    ``begun`` is the score of the start weights, if any, and ``score`` that of the result; both are in-sample, as the
+    signature says. With cross-validation, ``folds`` are the weights of each fold, ``resorted`` the lists sorted by the
+    weights learnt without them, and ``held_out`` their score.
+    """
+
+    runs: tuple[Run, ...]
+    metric: str
+    begun: float | None
+    score: float
+    signature: str
+    chosen: str
+    folds: tuple[Mapping[str, float], ...] = ()
+    held_out: float | None = None
+    resorted: Sequence[Candidates] = field(default=(), repr=False)
+
+    def __repr__(self) -> str:
+        runs = f"{len(self.runs)} run{'' if len(self.runs) == 1 else 's'}"
+        return f"<Tuned: {len(self)} weights, {self.metric} {self.score:.2f} in-sample, {runs}>"
 
     def rows(self) -> list[dict[str, Any]]:
         """A row per step of each run, for tables and JSON."""
@@ -280,9 +290,7 @@ def combine_runs(runs: Sequence[Run], how: Combine, higher: bool) -> tuple[Mappi
     if how == "best":
         top = (max if higher else min)(runs, key=lambda run: run.score)
         return top.weights, f"best of {len(runs)} runs, seed {top.seed}"
-    names = sorted({name for run in runs for name in run.weights})
-    mean = {name: math.fsum(run.weights.get(name, 0.0) for run in runs) / len(runs) for name in names}
-    return mean, f"average of {len(runs)} runs"
+    return mean_weights([run.weights for run in runs]), f"average of {len(runs)} runs"
 
 
 def estimate_weights(material: Material) -> dict[str, float]:

@@ -46,25 +46,11 @@ class Estimation:
         symal, or ``forward`` or ``backward``. ``seed``: of eflomal, which samples. ``jobs=2`` trains both directions in
         parallel. ``keep_forward`` and ``keep_backward``: files to write these directions to.
         """
-        from smtplugins.host.estimate.align import align
+        from smtplugins.host.estimate.align import AlignSettings, align
 
-        return align(
-            cast("Host", self),
-            source,
-            target,
-            forward=forward,
-            backward=backward,
-            format=format,
-            model=model,
-            iterations=iterations,
-            heuristic=heuristic,
-            seed=seed,
-            jobs=jobs,
-            keep_forward=keep_forward,
-            keep_backward=keep_backward,
-            note=note,
-            quiet=quiet,
-        )
+        keep = keep_forward, keep_backward
+        settings = AlignSettings(forward, backward, format, model, iterations, heuristic, seed, jobs, keep)
+        return align(cast("Host", self), source, target, settings, note, quiet)
 
     def extract_phrases(
         self,

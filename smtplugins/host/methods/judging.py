@@ -198,28 +198,26 @@ class Judging:
 
         host = cast("Host", self)
         record = find_format(to_format, "report", host.formats())
-        paths = {
-            name: None if path is None else os.fspath(path)
-            for name, path in (
-                ("lists", lists),
-                ("weights", weights),
-                ("source", source),
-                ("baseline", baseline),
-                ("built", built),
-            )
-        }
         inputs = ReportInputs(
-            references=tuple(os.fspath(path) for path in listed(refs)),
-            missing=missing,
-            metric=metric,
-            format=format,
-            allow_partial=allow_partial,
-            **paths,
+            _text_of(lists),
+            tuple(map(os.fspath, listed(refs))),
+            _text_of(weights),
+            missing,
+            _text_of(source),
+            _text_of(baseline),
+            metric,
+            format,
+            allow_partial,
+            _text_of(built),
         )
         report = make_report(host, [os.fspath(run) for run in listed(runs)], inputs, title=title, note=note)
         if output is not None:
             write_all(record, [report], output)
         return report
+
+
+def _text_of(path: Path | None) -> str | None:
+    return None if path is None else os.fspath(path)
 
 
 def _name_of(system: Any) -> str:

@@ -162,6 +162,7 @@ class Learning:
         recorded with the run.
         """
         from smtplugins.host.learn.policies import tune_policy
+        from smtplugins.host.learn.run_inputs import RunSettings
         from smtplugins.host.learn.tuning import plan_of
 
         host = cast("Host", self)
@@ -171,19 +172,9 @@ class Learning:
         if chosen is None:
             raise UsageError("tune_policy: name a learner")
         plan = plan_of(host, chosen, listed(keep), runs, seed=record.seed, combine=combine, jobs=jobs)
-        return tune_policy(
-            host,
-            record,
-            plan,
-            place,
-            start=weights_of(host, start),
-            resume=resume,
-            command=command,
-            cache=cache,
-            post=post,
-            note=note,
-            quiet=quiet,
-        )
+        weights = weights_of(host, start)
+        settings = RunSettings(place, weights, resume, command, cache, post, note, quiet)
+        return tune_policy(host, record, plan, settings)
 
     def rerank(
         self,

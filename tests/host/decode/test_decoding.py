@@ -265,7 +265,9 @@ class TestLists:
 
 
 class TestRuns:
-    def run(self, host: Host, found: Sequence[Decoding], **options: Any) -> DecodingStatistics:
+    def run(
+        self, host: Host, found: Sequence[Decoding], outputs: job.Outputs | None = None, **options: Any
+    ) -> DecodingStatistics:
         left = list(found)
 
         class Fixed:
@@ -274,7 +276,7 @@ class TestRuns:
                     yield left.pop(0)
 
         made = Translator(Fixed(), Model(), load_config("run.yaml"))
-        return job.run(host, made, [Sentence(one.id, ()) for one in found], "out", **options)
+        return job.run(host, made, [Sentence(one.id, ()) for one in found], outputs or job.Outputs("out"), **options)
 
     def test_statistics_are_sums(self, host: Host) -> None:
         stats = {"cpu.parsing": 0.25, "wall.search": 1.0, "nodes": 3, "pops": 5, "other": 1}
@@ -295,9 +297,9 @@ class TestRuns:
 
     def test_what_cannot_be_written(self, host: Host) -> None:
         with pytest.raises(UsageError, match="nbest: expected 1 or more, found 0"):
-            self.run(host, [], k=0)
+            self.run(host, [], job.Outputs("out", 0))
         with pytest.raises(UsageError, match="forest output needs a decoder that returns graphs"):
-            self.run(host, [Decoding("0", "a")], forests="f")
+            self.run(host, [Decoding("0", "a")], job.Outputs("out", forests="f"))
         assert not Path("out").exists()
 
     @pytest.mark.parametrize("key", ["../x", "a/b", "/x"])
@@ -305,4 +307,4 @@ class TestRuns:
         made = system(host, {"p": 1.0})
         (one,) = made.decode([Sentence(key, ("haus",))], graphs=True)
         with pytest.raises(UsageError, match="expected an id that is a valid file name"):
-            self.run(host, [one], forests="f")
+            self.run(host, [one], job.Outputs("out", forests="f"))

@@ -5,6 +5,8 @@ from __future__ import annotations
 import gzip
 import os
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
@@ -17,7 +19,7 @@ from smtplugins.host.estimate.phrase_tables import (
     extract_phrases,
     outputs,
     spill_folder,
-    tell_left_out,
+    tell,
 )
 
 
@@ -76,8 +78,9 @@ def test_outputs_come_up_together(tmp_path: Path) -> None:
 
 def test_what_was_left_out_is_told() -> None:
     notes: list[str] = []
-    tell_left_out(0, 0, notes.append)
-    tell_left_out(1, 2, notes.append)
+    for empty, skipped in ((0, 0), (1, 2)):
+        counts: Any = SimpleNamespace(spilled=False, empty=empty, skipped=skipped)
+        tell(counts, notes.append)
     assert notes == [
         "1 sentence pair with an empty side: left out",
         "2 sentence pairs with links outside the sentences: left out",

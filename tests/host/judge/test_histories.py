@@ -44,8 +44,8 @@ def test_a_folder_with_several_in_the_order_of_their_numbers(tmp_path: Path) -> 
     assert [Path(run.name).name for run in runs] == ["run-1", "run-2", "run-10"]
     assert {run.folder for run in runs} == {str(tmp_path / "all")}
     assert all(run.manifest == {"seed": 1} for run in runs)
-    assert mean_weights(runs) == {"x": pytest.approx(2 * 13 / 3), "y": 1.0}
-    assert result(runs) == (mean_weights(runs), "mean of 3 runs")
+    assert mean_weights([run.weights for run in runs]) == {"x": pytest.approx(2 * 13 / 3), "y": 1.0}
+    assert result(runs) == (mean_weights([run.weights for run in runs]), "mean of 3 runs")
     assert result(runs[:1]) == (runs[0].weights, runs[0].name)
     (tmp_path / "all" / "weights").write_text("x 5\n")
     assert result(runs) == ({"x": 5.0}, str(tmp_path / "all" / "weights"))

@@ -16,7 +16,7 @@ import smtplugins as smt
 from smtplugins.core.graph.hypergraph import Hypergraph
 from smtplugins.core.graph.inference import kbest
 from smtplugins.host.config.run_yaml import load_config
-from smtplugins.host.decode.job import run
+from smtplugins.host.decode.job import Outputs, run
 from smtplugins.host.decode.translator import make_translator
 from smtplugins.host.files.opening import open_known
 from smtplugins.host.host import Host
@@ -58,7 +58,7 @@ def written(folder: Path, format: str) -> list[Hypergraph]:
     translator = make_translator(host(), load_config(CONFIG, ["decoder.stack_size=100"]), None, "off")
     lines = Path("in/test50.de").read_text().splitlines()[:SENTENCES]
     sentences = [Sentence(str(i), tuple(line.split())) for i, line in enumerate(lines)]
-    run(host(), translator, sentences, folder / "out", forests=folder / "f", forests_format=format)
+    run(host(), translator, sentences, Outputs(folder / "out", forests=folder / "f", forests_format=format))
     name = f"{format.partition(',')[0]},names={NAMES}" if "extended" in format else format
     return [one for path in sorted((folder / "f").glob("[0-9]*")) for one in graphs(path, name)]
 

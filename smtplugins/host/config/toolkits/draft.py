@@ -65,10 +65,10 @@ class Draft:
         self._taken.add(id(settings[self._counts]))
         return settings[self._counts]
 
-    def text(self, key: str, default: str = "") -> str:
-        """The value of a key that takes effect."""
+    def text(self, key: str) -> str:
+        """The value of a key that takes effect, "" without a setting."""
         setting = self.setting(key)
-        return default if setting is None else setting.value
+        return "" if setting is None else setting.value
 
     def idle(self, setting: Setting, part: str) -> None:
         """Note that a part of a setting is not used."""
@@ -98,6 +98,11 @@ class Draft:
         at[last] = value
         if line is not None:
             self.lines[keys] = line
+
+    def decoder(self, **options: Any) -> None:
+        """Set options of the decoder that no setting gives."""
+        for name, value in options.items():
+            self.put(f"decoder.{name}", value)
 
     def option(
         self, path: str, key: str, read: Callable[[str], Any] = str, default: Any = None, *, skip: str | None = None

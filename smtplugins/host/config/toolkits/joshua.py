@@ -74,8 +74,7 @@ def adapt(settings: Settings, path: Path | None) -> Draft:
     draft.option("decoder.max_options", "num-translation-options", int, 20)
     draft.option("decoder.mark_oovs", "mark-oovs", _true, False)
     draft.option("decoder.max_length", "maxlen", int, 200)
-    draft.put("decoder.pass_through", "all")
-    draft.put("decoder.joshua", True)
+    draft.decoder(pass_through="all", joshua=True)
     if stack:
         _stacks(draft)
     else:
@@ -106,17 +105,12 @@ def _charts(draft: Draft) -> None:
     labels = draft.text("oov-list")
     if labels:
         draft.put("decoder.oov_list" if len(blanks(labels)) > 1 else "decoder.oov_path", labels)
-    draft.put("decoder.pops", "joshua")
-    draft.put("decoder.markers", True)
+    draft.decoder(pops="joshua", markers=True)
 
 
 def _stacks(draft: Draft) -> None:
     """Limit stacks by pops alone; no phrase ends further than the limit from the first uncovered word."""
-    draft.put("decoder.search", "cube")
-    draft.put("decoder.stack_size", 0)
-    draft.put("decoder.beam_threshold", 0.0)
-    draft.put("decoder.lm_beam", math.inf)
-    draft.put("decoder.order", "window")
+    draft.decoder(search="cube", stack_size=0, beam_threshold=0.0, lm_beam=math.inf, order="window")
     draft.option("decoder.distortion_limit", "reordering-limit", lambda value: max(-1, int(value)), 8)
     limit = draft.values["decoder"]["distortion_limit"]
     draft.put("decoder.max_phrase_length", limit if limit > 0 else _LONGEST)

@@ -131,10 +131,7 @@ def adapt(settings: Settings, path: Path | None) -> Draft:
         draft.option("decoder.option_threshold", "translation-option-threshold", float)
         draft.option("decoder.early_discarding", "early-discarding-threshold", float)
     else:
-        draft.put("decoder.pops", "moses")
-        draft.put("decoder.markers", True)
-        draft.put("decoder.glue", False)
-        draft.put("decoder.pass_through", "unknown")
+        draft.decoder(pops="moses", markers=True, glue=False, pass_through="unknown")
         draft.option("decoder.nonterminal", "non-terminals", str, "X")
         draft.refuse_all(_CHANGES_CHARTS)
     draft.refuse_all(_CHANGES)
