@@ -85,11 +85,23 @@ class NamedColumns(Protocol):
 class NativeFeature(Protocol):
     """A stateful feature that native decoders score without calling Python.
 
-    ``native()`` returns a scorer of ``core/search/stateful_search.py`` for one thread; ``numbers`` maps each word of
-    a vocabulary to the scorer's own numbers.  Scores must equal those of the Python contract.
+    ``native()`` returns a scorer of core's native search for one thread. Scores must equal those of the Python
+    contract.
     """
 
     def native(self) -> Any: ...
+
+
+@runtime_checkable
+class WordScorer(Protocol):
+    """A native scorer that needs the words of target sides: ``numbers`` are its own, in the vocabulary's order."""
+
+    def set_words(self, numbers: NDArray[Any]) -> None: ...
+
+
+@runtime_checkable
+class NumberedFeature(NativeFeature, Protocol):
+    """A native feature with a ``WordScorer``: ``numbers`` maps each word of a vocabulary to the scorer's number."""
 
     def numbers(self, vocabulary: Vocabulary) -> NDArray[Any]: ...
 
@@ -119,8 +131,8 @@ class FragmentFeature(Protocol):
 class PhrasePositionFeature(Protocol):
     """A feature of phrase positions that native phrase search computes itself.
 
-    ``positional`` is ``"jump"`` for the distance between phrases, or ``"orientation"`` for a lexicalised reordering
-    model, which the feature then has as ``model``.
+    ``positional`` names the kind in the search (``make_order`` in ``core/native/bind/phrase.cpp``): ``"jump"`` is the
+    distance between phrases. A lexicalised reordering model is ``"orientation"``, with the table as ``model``.
     """
 
     positional: str

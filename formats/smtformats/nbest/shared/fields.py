@@ -213,8 +213,8 @@ def _patch(nbest: Candidates, i: int, raw: str, number: Number, dialect: Dialect
         return raw
     if nbest.places and nbest.totals is not None and kept == len(nbest.layouts[i]):
         at = nbest.places[i]
-        total, bar, rest = raw[at:].partition(BAR)
-        return raw[:at] + number(nbest.totals[i]) + total[len(total.rstrip(" \t\r\n")) :] + bar + rest
+        old, bar, rest = raw[at:].partition(BAR)
+        return raw[:at] + number(nbest.totals[i]) + old[len(old.rstrip(" \t\r\n")) :] + bar + rest
     pieces, features, total = dialect.cut(raw, nbest.origin)
     if (kept < len(nbest.layouts[i]) and features < 0) or (nbest.rescored and total < 0):
         raise BadField(
