@@ -118,6 +118,20 @@ def test_readme_names_what_it_needs_first_and_has_two_install_commands() -> None
     assert "pytest" in commands[1]
 
 
+def test_diffs_of_contributing_are_true() -> None:
+    """Their context stands in the files, and the lines of options, too; the row is one that nobody has added."""
+    diffs = [body for language, body in fences(ROOT / "CONTRIBUTING.md") if language == "diff"]
+    assert len(diffs) == 2
+    for diff in diffs:
+        for part in re.split(r"^--- ", diff, flags=re.MULTILINE)[1:]:
+            path, *lines = part.splitlines()
+            text = (ROOT / path.removeprefix("a/")).read_text(encoding="utf-8")
+            marks = (" ",) if lines[0].startswith("+++ b/") else (" ", "+")
+            there = "\n".join(line[1:] for line in lines if line.startswith(marks))
+            assert there, path
+            assert there in text, path
+
+
 def regenerate(path: Path, text: str, request: pytest.FixtureRequest) -> None:
     if request.config.getoption("--update-golden"):
         path.parent.mkdir(exist_ok=True)

@@ -39,7 +39,6 @@ class Candidates:
     totals: list[float] | None = None
     extras: dict[str, list[str]] = field(default_factory=dict)
     raw: list[str] | None = None
-    places: list[int] = field(default_factory=list, compare=False, repr=False)
     origin: str = ""
     file: str = ""
     line: int = 1
@@ -51,6 +50,7 @@ class Candidates:
     ranks: list[int] | None = None
     source: str | None = None
     annotations: Mapping[str, str] = field(default_factory=dict)
+    places: list[int] = field(default_factory=list, compare=False, repr=False)
 
     def __len__(self) -> int:
         return len(self.texts)

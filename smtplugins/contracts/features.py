@@ -85,11 +85,23 @@ class NamedColumns(Protocol):
 class NativeFeature(Protocol):
     """A stateful feature that native decoders score without calling Python.
 
-    ``native()`` returns a scorer of ``core/search/stateful_search.py`` for one thread; ``numbers`` maps each word of
-    a vocabulary to the scorer's own numbers.  Scores must equal those of the Python contract.
+    ``native()`` returns a scorer of core's native search for one thread. Scores must equal those of the Python
+    contract.
     """
 
     def native(self) -> Any: ...
+
+
+@runtime_checkable
+class WordScorer(Protocol):
+    """A native scorer that needs the words of target sides: ``numbers`` are its own, in the vocabulary's order."""
+
+    def set_words(self, numbers: NDArray[Any]) -> None: ...
+
+
+@runtime_checkable
+class NumberedFeature(NativeFeature, Protocol):
+    """A native feature with a ``WordScorer``: ``numbers`` maps each word of a vocabulary to the scorer's number."""
 
     def numbers(self, vocabulary: Vocabulary) -> NDArray[Any]: ...
 

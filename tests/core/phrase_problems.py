@@ -14,7 +14,7 @@ import pytest
 
 from smtplugins.core._core import PhraseGraph, PhraseSearcher, Scorers, SearchForest
 from smtplugins.core.grammar.rules import Edges
-from smtplugins.core.search.phrases import distortion, phrase_searcher, reordering
+from smtplugins.core.search.phrases import phrase_searcher, position_feature, reordering
 from smtplugins.core.search.search_options import PhraseSearchOptions
 from smtplugins.core.search.stateful_search import Stateful, contract_scorer, lm_scorer
 from smtplugins.core.vocabulary import Vocabulary
@@ -125,7 +125,7 @@ class Problem:
             "p": lambda: Stateful(self.pair_scorer(), ("p",), (self.weights["p"],)),
             "n": lambda: Stateful(contract_scorer(Neighbours(), Vocabulary(WORDS), 2), ("m", "n"), Neighbours.weights),
         }
-        orders = [distortion(self.weights["j"])] if "j" in self.features else []
+        orders = [position_feature("jump", [self.weights["j"]])] if "j" in self.features else []
         for (kind, (backward, forward), collapsed), own in zip(self.models, self.model_weights, strict=True):
             orders.append(reordering(kind, own, backward=backward, forward=forward, collapsed=collapsed))
         return phrase_searcher([makers[name]() for name in self.features if name in makers], orders)

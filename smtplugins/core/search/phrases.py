@@ -25,13 +25,13 @@ ORDERS = ("free", "window", "monotone", "swap")
 _LABEL = "X"
 
 
-def distortion(weight: float) -> OrderFeature:
-    """Linear distortion: minus the length of the jump from the end of a phrase to the beginning of the next."""
+def position_feature(kind: str, weights: Sequence[float]) -> OrderFeature:
+    """A feature without a model: ``jump`` is distortion, minus the distance from the end of a phrase to the next."""
     import numpy as np
 
     from smtplugins.core._core import OrderFeature
 
-    return OrderFeature("jump", False, False, False, np.array([weight], dtype=np.float64))
+    return OrderFeature(kind, False, False, False, np.array(weights, dtype=np.float64))
 
 
 def reordering(

@@ -99,20 +99,21 @@ def run(
                 trees.write(line_of(result.tree, shown))
             yield result
 
-    def lists() -> Iterator[Candidates]:
-        for result in results():
-            if result.candidates is not None:
-                keep(result.candidates)
-                yield result.candidates
-
     with _opened(built) as trees:
         if record is None:
             _write_texts(results(), output)
         else:
-            write_all(record, lists(), output, precision)
+            write_all(record, _lists(results(), keep), output, precision)
     if files is not None:
         files.write_beside()
     return statistics
+
+
+def _lists(results: Iterable[_Result], keep: Callable[[Candidates], object]) -> Iterator[Candidates]:
+    for result in results:
+        if result.candidates is not None:
+            keep(result.candidates)
+            yield result.candidates
 
 
 def _list_format(host: Host, translator: Translator, outputs: Outputs) -> tuple[Format | None, tuple[str, ...]]:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from smtplugins.contracts.decoders import Decoding
 from smtplugins.contracts.errors import SmtError, UsageError
-from smtplugins.core.search.phrases import distortion, hypergraph_of_phrases, phrase_searcher, reordering
+from smtplugins.core.search.phrases import hypergraph_of_phrases, phrase_searcher, position_feature, reordering
 from smtplugins.core.search.stateful_search import SearchLimit, forest_of_parse
 from smtplugins.host.decode.forest_decoding import BestFeatures, ForestDecoder
 from smtplugins.host.decode.parsing import SentenceParser
@@ -144,8 +144,8 @@ def _names(active: Active) -> tuple[str, ...]:
 
 def _order(active: Active, weights: Mapping[str, float]) -> OrderFeature:
     own = [weights.get(name, 0.0) for name in _names(active)]
-    if active.feature.positional == "jump":
-        return distortion(own[0])
+    if active.feature.positional != "orientation":
+        return position_feature(active.feature.positional, own)
     model = active.feature.model
     return reordering(
         model.orientation,

@@ -34,7 +34,8 @@ class SearchScorers:
         for i, active in enumerate(self._features):
             own: Any = self._natives[i]
             if hasattr(active.feature, "native"):
-                own.set_words(active.feature.numbers(vocabulary))
+                if hasattr(own, "set_words"):
+                    own.set_words(active.feature.numbers(vocabulary))
                 if hasattr(own, "set_sentence"):
                     own.set_sentence(sentence.tokens)
             elif not hasattr(active.feature, "smt_feature_v1"):

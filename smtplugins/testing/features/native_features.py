@@ -111,7 +111,8 @@ def _values(feature: Any, root: Node) -> list[float]:
     words = Vocabulary(graph.grammar.words[:])
     if hasattr(feature, "native"):
         scorer = feature.native()
-        scorer.set_words(feature.numbers(words))
+        if hasattr(scorer, "set_words"):
+            scorer.set_words(feature.numbers(words))
     else:
         scorer = native_scorer(feature, words, Sentence("0", ("das", "ist", "gut")))
     width = scorer.components
