@@ -138,8 +138,14 @@ class RunDirectory:
 
     def forget_states(self) -> None:
         """Delete the learner's state of all steps but the last, from which a run resumes; models and metrics stay."""
-        for path in self._steps()[:-1]:
-            _remove(path / "state")
+        states = []
+        for path in reversed(self._steps()[:-1]):
+            if not (path / "state").exists():
+                break
+            states.append(path / "state")
+        # The oldest first: if this is killed, those that remain still stand together, where they are looked for.
+        for state in reversed(states):
+            _remove(state)
 
     def rows(self) -> list[tuple[float, dict[str, float]]]:
         """Objective and metrics of all finished steps, in order."""

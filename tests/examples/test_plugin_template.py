@@ -41,7 +41,7 @@ def fences(path: Path, language: str) -> list[str]:
 
 
 def run(command: str, folder: Path, environment: dict[str, str]) -> str:
-    done = subprocess.run(command, shell=True, cwd=folder, env=environment, capture_output=True, text=True, timeout=60)
+    done = subprocess.run(command, shell=True, cwd=folder, env=environment, capture_output=True, text=True, timeout=300)
     assert done.returncode == 0, f"{command}\n{done.stdout}{done.stderr}"
     return done.stdout
 

@@ -21,7 +21,7 @@ def test_the_script_rescores_both_lists(tmp_path: Path) -> None:
         env=environment,
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=600,
     )
     assert done.returncode == 0, done.stderr
     scores = [float(score) for score in re.findall(r"BLEU +(\d+\.\d+)", done.stdout)]

@@ -41,7 +41,7 @@ PACKERS: dict[str, Callable[[bytes], bytes]] = {
 
 
 def run(code: str, *, stdin: bytes | None = None) -> subprocess.CompletedProcess[bytes]:
-    return subprocess.run([sys.executable, "-X", "dev", "-c", code], input=stdin, capture_output=True, timeout=60)
+    return subprocess.run([sys.executable, "-X", "dev", "-c", code], input=stdin, capture_output=True, timeout=300)
 
 
 @pytest.fixture
@@ -242,7 +242,7 @@ except BrokenPipeError:
     )
     os.close(writer)
     os.close(reader)
-    _, stderr = started.communicate(timeout=60)
+    _, stderr = started.communicate(timeout=300)
     assert (started.returncode, stderr) == (7, b"")
 
 

@@ -44,7 +44,7 @@ def test_what_is_no_terminal_sees_nothing_and_rich_is_not_loaded() -> None:
         "import sys\nfrom smtplugins.host.progress import progress\n"
         "assert list(progress([1, 2], 'lists')) == [1, 2]\nassert 'rich' not in sys.modules\n"
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=300)
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
 
 

@@ -85,7 +85,7 @@ def test_the_classes_make_a_test_of_each_check(tmp_path: Path) -> None:
     (tmp_path / "test_more.py").write_text(CASES, encoding="utf-8")
     (tmp_path / "one.py").write_text(PLUGIN, encoding="utf-8")
     command = [sys.executable, "-m", "pytest", "-v", "-rs", "-p", "no:cacheprovider", "-W", "error", str(tmp_path)]
-    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=60)
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=300)
     lines = re.findall(r"::(Test\w+)::test_contract\[(\w+)\] (PASSED|SKIPPED|FAILED)", done.stdout)
     outcomes = {(case, check): outcome for case, check, outcome in lines}
     assert [pair for pair, outcome in outcomes.items() if outcome == "FAILED"] == [("TestBad", "workers_give_the_same")]

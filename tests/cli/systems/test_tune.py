@@ -316,7 +316,7 @@ class TestDecoder:
         while process.poll() is None and not list(Path("killed").glob("iteration-0002/.candidates*")):
             time.sleep(0.02)
         process.send_signal(signal.SIGKILL)
-        assert process.wait(timeout=30) == -signal.SIGKILL
+        assert process.wait(timeout=300) == -signal.SIGKILL
         assert not Path("w2").exists()
         assert list(Path("killed").glob("iteration-0002/.candidates*"))
         resumed = smt(*arguments, "--dir", "killed", "-o", "w2", "--resume")

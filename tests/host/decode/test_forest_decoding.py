@@ -36,7 +36,7 @@ class Worker:
 
     def decode(self, sentence: Sentence) -> Decoding:
         if self.barrier is not None:
-            self.barrier.wait(timeout=20)
+            self.barrier.wait(timeout=300)
         self.threads.add(threading.get_ident())
         return Decoding(id=sentence.id, best=sentence.text.upper(), score=1.0, features={}, stats={"search": 1.0})
 

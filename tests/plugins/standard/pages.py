@@ -18,7 +18,7 @@ CHROMIUM = next(
 FLAGS = """--no-sandbox --disable-gpu --disable-dev-shm-usage --disable-quic --no-first-run
     --disable-background-networking --disable-component-update --disable-sync""".split()
 
-expect.set_options(timeout=30_000)  # as long as Playwright's other waits
+expect.set_options(timeout=300_000)
 
 
 @contextmanager
@@ -57,6 +57,7 @@ def watched(tab: Page) -> Iterator[Page]:
     }
     for event, handler in handlers.items():
         tab.on(event, handler)
+    tab.set_default_timeout(300_000)
     tab.set_viewport_size({"width": 1280, "height": 900})
     tab.emulate_media(media="screen", color_scheme="light")
     yield tab

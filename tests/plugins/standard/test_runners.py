@@ -122,14 +122,14 @@ def test_little_is_drawn_ahead() -> None:
 
 def test_given_up_results_leave_no_process(runner: Any) -> None:
     def slow(item: int) -> int:
-        time.sleep(0 if item == 0 else 30)
+        time.sleep(0 if item == 0 else 3000)
         return item
 
     before = time.monotonic()
     results = runner.map(slow, range(8)) if isinstance(runner, Serial) else Processes(2, chunk=1).map(slow, range(8))
     assert next(results) == 0
     results.close()
-    assert time.monotonic() - before < 10
+    assert time.monotonic() - before < 300
     assert multiprocessing.active_children() == []
 
 
@@ -202,18 +202,18 @@ def test_interrupt_leaves_no_process_behind(tmp_path: Path) -> None:
         "from smtplugins.plugins.standard.runners import Processes\n"
         "def work(item):\n"
         "    with open(f'{sys.argv[1]}/{os.getpid()}', 'w'): pass\n"
-        "    time.sleep(60)\n"
+        "    time.sleep(3000)\n"
         "try:\n"
         "    list(Processes(2, chunk=1).map(work, range(10)))\n"
         "except KeyboardInterrupt:\n"
         "    sys.exit(130)\n"
     )
     with subprocess.Popen([sys.executable, "-c", code, str(tmp_path)], stderr=subprocess.PIPE) as process:
-        until = time.monotonic() + 20
+        until = time.monotonic() + 300
         while len(list(tmp_path.iterdir())) < 2 and time.monotonic() < until:
             time.sleep(0.02)
         process.send_signal(signal.SIGINT)
-        _, noise = process.communicate(timeout=20)
+        _, noise = process.communicate(timeout=300)
     workers = [int(path.name) for path in tmp_path.iterdir()]
     assert (process.returncode, noise, len(workers)) == (130, b"", 2)
     for worker in workers:
