@@ -63,7 +63,11 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> None:
     """Run the command."""
-    options.load_host(args).estimate_lm(
+    from smtplugins.host.methods.estimation import Estimation
+
+    # Installed plugins have no part in it; loading them takes longer than estimating a small model.
+    host = options.load_host(args) if args.plugin else Estimation()
+    host.estimate_lm(
         args.input,
         args.order,
         args.output or (None if args.binary else "-"),
