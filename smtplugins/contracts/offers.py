@@ -24,7 +24,6 @@ KINDS = {
     "formats": "format",
     "commands": "command",
 }
-_REFERENCE = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)*:[^\W\d]\w*")
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_.-]*")
 
 
@@ -37,8 +36,13 @@ def resolve(reference: Callable[..., Any] | str) -> Callable[..., Any]:
     return found
 
 
+def _is_reference(text: str) -> bool:
+    module, _, name = text.partition(":")
+    return name.isidentifier() and all(map(str.isidentifier, module.split(".")))
+
+
 def _check_callable(what: str, value: object) -> None:
-    if not callable(value) and not (isinstance(value, str) and _REFERENCE.fullmatch(value)):
+    if not callable(value) and not (isinstance(value, str) and _is_reference(value)):
         raise TypeError(f"{what}: expected a callable or 'package.module:name', found {value!r}")
 
 

@@ -56,6 +56,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> None:
     """Run the command."""
+    from smtplugins.host.methods.estimation import Estimation
+
     arpa = args.output or (None if args.binary else "-")
-    host = options.load_host(args)
+    # Installed plugins have no part in it; loading them takes longer than estimating a small model.
+    host = options.load_host(args) if args.plugin else Estimation()
     options.call(host.estimate_lm, args, text=args.input, arpa=arpa, memory=options.memory_limit(args))

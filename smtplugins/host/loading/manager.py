@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 
 from smtplugins.contracts.errors import PluginError
 from smtplugins.contracts.offers import Command, Offer, PluginInfo
-from smtplugins.contracts.spec import suggestion
 from smtplugins.host.errors import failure_text
 
 if TYPE_CHECKING:
@@ -127,6 +126,8 @@ class _Loader:
             info.offers[kind] = (*info.offers.get(kind, ()), record.name)
 
     def _check_hooks(self, module: ModuleType, info: PluginInfo) -> None:
+        from smtplugins.contracts.spec import suggestion
+
         for name, value in vars(module).items():
             if not callable(value):
                 continue

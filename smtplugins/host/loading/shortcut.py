@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from smtplugins.contracts.errors import UsageError
 from smtplugins.contracts.offers import Offer
-from smtplugins.contracts.spec import evaluated
 
 if TYPE_CHECKING:
     from smtformats import Candidates
@@ -64,6 +63,8 @@ def function_offer(function: Callable[..., Any]) -> Offer:
 
 
 def _function_offer(name: str, function: Callable[..., Any], summary: str) -> Offer:
+    from smtplugins.contracts.spec import evaluated
+
     signature = evaluated(function)
     inputs = [one for one in signature.parameters.values() if one.kind is not inspect.Parameter.KEYWORD_ONLY]
     options = [one for one in signature.parameters.values() if one.kind is inspect.Parameter.KEYWORD_ONLY]

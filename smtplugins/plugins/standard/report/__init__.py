@@ -15,12 +15,14 @@ import hashlib
 from collections.abc import Iterable
 from pathlib import Path
 from string import Template
-from typing import Any, TextIO
+from typing import TYPE_CHECKING, Any, TextIO
 
 from smtformats import Format, FormatError
 from smtformats.format import Number
 from smtplugins.contracts.errors import UsageError
-from smtplugins.contracts.tools.judging import Report
+
+if TYPE_CHECKING:
+    from smtplugins.contracts.tools.judging import Report
 
 CANDIDATES = 100
 TREES = 200
@@ -34,6 +36,8 @@ def write(
     The page has at most the first ``candidates`` hypotheses of each list, plus the oracle, and the first ``trees``
     trees.
     """
+    from smtplugins.contracts.tools.judging import Report
+
     reports = list(records)
     if len(reports) != 1 or not isinstance(reports[0], Report):
         raise FormatError("one report for a page", f"{len(reports)} records", file="<data>", line=1)
