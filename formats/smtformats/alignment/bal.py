@@ -27,12 +27,13 @@ Method = Literal["union", "intersect", "srctotgt", "tgttosrc"]
 
 def parse(lines: Lines, *, method: Method = "union") -> Iterator[Alignment]:
     """Parse one sentence pair at a time."""
-    for count in lines:
+    stream = iter(lines)
+    for count in stream:
         if not is_id(count.strip(" \t\r\n")):
             raise lines.error("how often the pair occurs", quote(count.strip(" \t\r\n")), 1)
         first = lines.number
-        target, to_source = _side(lines.next("the target sentence on the next line"), lines)
-        source, to_target = _side(lines.next("the source sentence on the next line"), lines)
+        target, to_source = _side(lines.next(stream, "the target sentence on the next line"), lines)
+        source, to_target = _side(lines.next(stream, "the source sentence on the next line"), lines)
         _check(to_source, len(source), lines, first + 1)
         _check(to_target, len(target), lines, first + 2)
         forward = {(i, j - 1) for i, j in enumerate(to_target) if j}

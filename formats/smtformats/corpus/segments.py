@@ -67,17 +67,16 @@ class Ids:
 
 
 def attributes_of(text: str, shape: re.Pattern[str], expected: str = 'an attribute name="value"') -> dict[str, str]:
-    """Parse the attributes of a tag; the first group of ``shape`` is the name, another one the value."""
+    """Parse the attributes of a tag; the first group of ``shape`` is the name, the last matched one the value."""
     attributes: dict[str, str] = {}
     at = 0
     while at < len(text):
         match = shape.match(text, at)
         if match is None:
             raise BadField(expected, quote(text[at:].strip()), 1)
-        name, *values = match.groups()
-        if name in attributes:
-            raise BadField("each attribute once", f"{quote(name)} again", 1)
-        attributes[name] = next(value for value in values if value is not None)
+        if match[1] in attributes:
+            raise BadField("each attribute once", f"{quote(match[1])} again", 1)
+        attributes[match[1]] = match[match.lastindex or 1]
         at = match.end()
     return attributes
 

@@ -103,7 +103,8 @@ def parse(lines: Lines) -> Iterator[Candidates]:
         if len(fields) != 4:
             at = min(len(fields) + 2, 6) if fields else 1
             raise lines.error(f"5 fields, {_SHAPE}", f"{len(fields) + 1}", at)
-        yield from group.place(key)
+        if done := group.place(key):
+            yield from done
         _add(group, fields, layouts, lines, line)
         if under_way is None and group.current is not None:
             under_way = group.current

@@ -152,7 +152,8 @@ def parse(lines: Lines, *, template: str = "") -> Iterator[Candidates]:
         values = dict(zip(shape.names, pieces[1::2], strict=True))
         if "i" not in values and (sentence < 0 or values.get("k", "1").strip() in ("1", "%k")):
             sentence += 1
-        yield from group.place(values.get("i", str(sentence)).strip(" "))
+        if done := group.place(values.get("i", str(sentence)).strip(" ")):
+            yield from done
         name = "s"
         try:
             text = values["s"].strip(" ")

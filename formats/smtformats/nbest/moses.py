@@ -97,7 +97,8 @@ def _lists(lines: Lines, group: Grouper) -> Iterator[Candidates]:
             at = len(fields) + bool(fields)
             missing = ("the id", "the text", "the features", "the total score")[at]
             raise lines.error(f"`id ||| text ||| features ||| total`: {missing}", "the end of the line", at + 1)
-        yield from group.place(key)
+        if done := group.place(key):
+            yield from done
         field = 3
         try:
             layout, values = feature_field(fields[1])
