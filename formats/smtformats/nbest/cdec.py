@@ -79,9 +79,9 @@ def _lists(lines: Lines, group: Grouper, known: set[str]) -> Iterator[Candidates
             total = total_of(fields[2])
         except BadField as bad:
             raise lines.locate(bad, field) from None
-        group.add(fields[0].strip(" "), layout, values, total, line)
-        if blank and group.current is not None:
-            group.current.before, blank = blank, ""
+        nbest = group.add(fields[0].strip(" "), layout, values, total, line)
+        if blank:
+            nbest.before, blank = blank, ""
     for last in group.finish():
         last.after += blank
         yield last

@@ -64,8 +64,7 @@ def parse(lines: Lines) -> Iterator[Candidates]:
             total = total_of(fields[-1])
         except BadField as bad:
             raise lines.locate(bad, field) from None
-        group.add(fields[0].strip(" "), layout, values, total, line)
-        group.add_extras(extras)
+        group.add(fields[0].strip(" "), layout, values, total, line, extras)
     yield from group.finish()
 
 

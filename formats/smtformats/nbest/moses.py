@@ -106,8 +106,8 @@ def _lists(lines: Lines, group: Grouper) -> Iterator[Candidates]:
             total = total_of(fields[2])
         except BadField as bad:
             raise lines.locate(bad, field) from None
-        group.add(fields[0].strip(" "), layout, values, total, line)
-        group.add_extras(_extras(fields[3:]) if len(fields) > 3 else {})
+        extras = _extras(fields[3:]) if len(fields) > 3 else {}
+        group.add(fields[0].strip(" "), layout, values, total, line, extras)
     yield from group.finish()
 
 

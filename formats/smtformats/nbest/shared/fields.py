@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import TextIO
 
 from smtformats.candidates import Candidates, Layout
@@ -18,6 +19,7 @@ from smtformats.tokens import BadField, blanks, is_id
 from smtformats.writing import write_each
 
 BAR = " ||| "
+_NO_EXTRAS: Mapping[str, str] = MappingProxyType({})
 OTHERS = re.compile(r"tm_\S+_\d+=-?\d+\.\d{3}|F\d+=|WordScores=")
 """Beginnings of the feature fields of Joshua and Marian, whose lists otherwise look like those of cdec and Moses."""
 
@@ -83,11 +85,28 @@ class Grouper:
         )
         return () if current is None else (current,)
 
-    def add(self, text: str, layout: Layout, values: list[float], total: float | None, raw: str) -> None:
-        """Add a hypothesis to the current list; in a format without totals, ``total`` is always ``None``."""
+    def add(
+        self,
+        text: str,
+        layout: Layout,
+        values: list[float],
+        total: float | None,
+        raw: str,
+        extras: Mapping[str, str] = _NO_EXTRAS,
+    ) -> Candidates:
+        """Add a hypothesis to the current list, which is returned; missing extra fields become empty strings.
+
+        In a format without totals, ``total`` is always ``None``.
+        """
         current = self.current
         assert current is not None
         assert current.raw is not None
+        if extras or current.extras:
+            for name in extras:
+                if name not in current.extras:
+                    current.extras[name] = [""] * len(current)
+            for name, column in current.extras.items():
+                column.append(extras.get(name, ""))
         current.texts.append(text)
         current.layouts.append(layout)
         current.values.append(values)
@@ -98,16 +117,7 @@ class Grouper:
             current.totals.append(total)
         current.raw.append(raw)
         self.count += 1
-
-    def add_extras(self, extras: Mapping[str, str]) -> None:
-        """Set the extra fields of the hypothesis just added; missing fields become empty strings."""
-        current = self.current
-        assert current is not None
-        for name in extras:
-            if name not in current.extras:
-                current.extras[name] = [""] * (len(current) - 1)
-        for name, column in current.extras.items():
-            column.append(extras.get(name, ""))
+        return current
 
     def finish(self) -> Iterator[Candidates]:
         """Yield the last list; a file without lists is an error."""
