@@ -68,11 +68,8 @@ def _check(links: list[int], length: int, lines: Lines, line: int) -> None:
 
 
 def _choose(forward: set[Point], backward: set[Point], method: Method) -> tuple[Point, ...]:
-    if method == "union":
-        return tuple(sorted(forward | backward))
-    if method == "intersect":
-        return tuple(sorted(forward & backward))
-    return tuple(sorted(forward if method == "srctotgt" else backward))
+    both, either = forward & backward, forward | backward
+    return tuple(sorted({"union": either, "intersect": both, "srctotgt": forward, "tgttosrc": backward}[method]))
 
 
 def matches(head: bytes) -> bool:
