@@ -163,9 +163,9 @@ class Lines:
         """The error for a bad field of the current line; ``field`` is its number unless the exception has one."""
         return self.error(bad.expected, bad.found, bad.field or field, line)
 
-    def next(self, expected: str) -> str:
-        """Read the next line; the end of the file is an error."""
-        line = next(iter(self), None)
+    def next(self, stream: Iterator[str], expected: str) -> str:
+        """Take the next line from an iterator over these lines; the end of the file is an error."""
+        line = next(stream, None)
         if line is None:
             raise self.error(expected, "the end of the file", 1)
         return line

@@ -34,7 +34,7 @@ class Format:
     ``NAME,key=value``; ``load`` takes those of ``parse``. ``carries`` names the extra fields of records that ``write``
     keeps. ``example`` is a small file of the format, shown on its page.
 
-    If several formats match, the lowest ``fallback`` wins.
+    If several formats match, the lowest ``fallback`` wins: a format that is more specific than one of 0 has -1.
 
     ``binary``: ``write`` gets a stream of bytes. ``folder``: the format is a folder; ``matches`` gets the sorted file
     names in it, one per line, and ``parse``, ``load`` and ``write`` its path. ``single``: each file holds one sentence

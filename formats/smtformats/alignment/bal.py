@@ -27,12 +27,13 @@ Method = Literal["union", "intersect", "srctotgt", "tgttosrc"]
 
 def parse(lines: Lines, *, method: Method = "union") -> Iterator[Alignment]:
     """Parse one sentence pair at a time."""
-    for count in lines:
+    stream = iter(lines)
+    for count in stream:
         if not is_id(count.strip(" \t\r\n")):
             raise lines.error("how often the pair occurs", quote(count.strip(" \t\r\n")), 1)
         first = lines.number
-        target, to_source = _side(lines.next("the target sentence on the next line"), lines)
-        source, to_target = _side(lines.next("the source sentence on the next line"), lines)
+        target, to_source = _side(lines.next(stream, "the target sentence on the next line"), lines)
+        source, to_target = _side(lines.next(stream, "the source sentence on the next line"), lines)
         _check(to_source, len(source), lines, first + 1)
         _check(to_target, len(target), lines, first + 2)
         forward = {(i, j - 1) for i, j in enumerate(to_target) if j}
@@ -67,11 +68,8 @@ def _check(links: list[int], length: int, lines: Lines, line: int) -> None:
 
 
 def _choose(forward: set[Point], backward: set[Point], method: Method) -> tuple[Point, ...]:
-    if method == "union":
-        return tuple(sorted(forward | backward))
-    if method == "intersect":
-        return tuple(sorted(forward & backward))
-    return tuple(sorted(forward if method == "srctotgt" else backward))
+    both, either = forward & backward, forward | backward
+    return tuple(sorted({"union": either, "intersect": both, "srctotgt": forward, "tgttosrc": backward}[method]))
 
 
 def matches(head: bytes) -> bool:

@@ -30,13 +30,14 @@ _HEADER = re.compile(
 
 def parse(lines: Lines, *, inverted: bool = False) -> Iterator[Alignment]:
     """Parse one sentence pair at a time."""
-    for header in lines:
+    stream = iter(lines)
+    for header in stream:
         source_length, target_length, score = _header(header, lines)
         first = lines.number
-        target = tuple(blanks(lines.next("the target sentence on the next line")))
+        target = tuple(blanks(lines.next(stream, "the target sentence on the next line")))
         if len(target) != target_length:
             raise lines.error(f"{target_length} words, the target length", f"{len(target)}", len(target) + 1)
-        source, points = _links(lines.next("the source sentence on the next line"), target_length, lines)
+        source, points = _links(lines.next(stream, "the source sentence on the next line"), target_length, lines)
         if len(source) != source_length:
             raise lines.error(f"{source_length} words, the source length", f"{len(source)}", 1)
         alignment = Alignment(points, source, target, score, line=first)

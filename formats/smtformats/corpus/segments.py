@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -66,18 +66,23 @@ class Ids:
         return (int(key), None) if is_id(key) else (self._count - 1, key)
 
 
-def attributes_of(text: str, shape: re.Pattern[str], expected: str = 'an attribute name="value"') -> dict[str, str]:
-    """Parse the attributes of a tag; the first group of ``shape`` is the name, another one the value."""
+def attributes_of(
+    text: str, shape: re.Pattern[str], expected: str = 'an attribute name="value"', fold: Callable[[str], str] = str
+) -> dict[str, str]:
+    """Parse the attributes of a tag; the first group of ``shape`` is the name, the last matched one the value.
+
+    ``fold`` gives names that differ in spelling only the same spelling.
+    """
     attributes: dict[str, str] = {}
     at = 0
     while at < len(text):
         match = shape.match(text, at)
         if match is None:
             raise BadField(expected, quote(text[at:].strip()), 1)
-        name, *values = match.groups()
+        name = fold(match[1])
         if name in attributes:
             raise BadField("each attribute once", f"{quote(name)} again", 1)
-        attributes[name] = next(value for value in values if value is not None)
+        attributes[name] = match[match.lastindex or 1]
         at = match.end()
     return attributes
 

@@ -27,10 +27,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from smtformats.corpus.segments import Segment, Side
+from smtformats.corpus.segments import Segment, Side, attributes_of
 from smtformats.errors import FormatError, quote
 from smtformats.files import Lines
 from smtformats.format import Format
+from smtformats.tokens import BadField
 
 NAME = "nist-sgm"
 MAX_SEGMENTS = 10_000_000
@@ -107,19 +108,11 @@ class _Reader:
         self.move(match.end())
 
     def attributes(self, text: str) -> dict[str, str]:
-        attributes: dict[str, str] = {}
-        at = 0
         body = text.rstrip().removesuffix("/").rstrip()
-        while at < len(body):
-            match = _ATTRIBUTE.match(body, at)
-            if match is None:
-                raise self.error('an attribute name="value"', quote(body[at:].strip()))
-            name = match[1].lower()
-            if name in attributes:
-                raise self.error("each attribute once", f"{quote(name)} again")
-            attributes[name] = _decode(next(value for value in match.groups()[1:] if value is not None))
-            at = match.end()
-        return attributes
+        try:
+            return {name: _decode(value) for name, value in attributes_of(body, _ATTRIBUTE, fold=str.lower).items()}
+        except BadField as bad:
+            raise self.error(bad.expected, bad.found) from None
 
     def enter(self, name: str, text: str) -> None:
         """Open a set or document."""

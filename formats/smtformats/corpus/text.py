@@ -10,7 +10,6 @@ from typing import TextIO
 from smtformats.corpus.segments import Segment
 from smtformats.files import Lines, head, open_bytes, shown_name
 from smtformats.format import Format, Number
-from smtformats.writing import write_each
 
 NAME = "text"
 
@@ -35,9 +34,11 @@ def parse(lines: Lines) -> Iterator[str]:
 
 def write(records: Iterable[str | Segment], out: TextIO, number: Number) -> int:
     """Write the sentences, of segments the source only; returns their count."""
-    return write_each(
-        records, out, lambda sentence: (sentence if isinstance(sentence, str) else sentence.source) + "\n"
-    )
+    count = 0
+    for sentence in records:
+        out.write((sentence if isinstance(sentence, str) else sentence.source) + "\n")
+        count += 1
+    return count
 
 
 def matches(head: bytes) -> bool:

@@ -29,6 +29,7 @@ from smtformats.errors import quote
 from smtformats.files import Lines
 from smtformats.format import Format, first_lines
 from smtformats.grammar.rules import NonTerminal, Rule, Symbol
+from smtformats.grammar.shared.lines import is_gap
 from smtformats.nbest.cdec import feature_field
 from smtformats.tokens import BadField, Layouts, blanks, is_id, total_of
 
@@ -136,7 +137,7 @@ class _Reader:
         symbols: list[Symbol] = []
         arity = 0
         for token in tokens:
-            arity += (gap := _is_gap(token))
+            arity += (gap := is_gap(token))
             symbols.append(NonTerminal(token[1:-1], arity) if gap else token)
         if not symbols:
             self.fail(field, "a source side", "none")
@@ -146,7 +147,7 @@ class _Reader:
         symbols: list[Symbol] = []
         unused = set(gaps)
         for token in tokens:
-            if not _is_gap(token):
+            if not is_gap(token):
                 symbols.append(token)
                 continue
             index = token[1:-1].rpartition(",")[2]
@@ -170,10 +171,6 @@ class _Reader:
         derivation = replace(self.top, nodes=tuple(nodes))
         self.top, self.nodes, self.children, self.open_nodes = None, [], [], []
         return derivation
-
-
-def _is_gap(token: str) -> bool:
-    return len(token) > 2 and token[0] == "[" and token[-1] == "]"
 
 
 def parse(lines: Lines, *, max_nodes: int = MAX_NODES) -> Iterator[PrintedDerivation]:

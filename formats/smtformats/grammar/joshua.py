@@ -37,6 +37,7 @@ from smtformats.grammar.shared.lines import (
     MAX_SYMBOLS,
     RuleReader,
     at_line_of,
+    is_gap,
     load_records,
     quantity,
     read_rules,
@@ -101,7 +102,7 @@ class _Reader(RuleReader):
         symbols: list[Symbol] = []
         arity = 0
         for token in tokens:
-            if not _is_gap(token):
+            if not is_gap(token):
                 symbols.append(token)
                 continue
             arity += 1
@@ -118,7 +119,7 @@ class _Reader(RuleReader):
         symbols: list[Symbol] = []
         used: set[int] = set()
         for token in tokens:
-            if not _is_gap(token):
+            if not is_gap(token):
                 symbols.append(token)
                 continue
             index = token[1:-1].partition(",")[2]
@@ -155,10 +156,6 @@ class _Reader(RuleReader):
         for place in costs:
             values[place] = 0.0 - values[place]  # not -0.0 of a 0
         return tuple(names), tuple(values)
-
-
-def _is_gap(token: str) -> bool:
-    return len(token) > 2 and token[0] == "[" and token[-1] == "]"
 
 
 def parse(

@@ -49,7 +49,7 @@ from smtformats.hypergraph.shared.cdec_archive import (
     Archive,
 )
 from smtformats.hypergraph.shared.cdec_forest import CdecForest
-from smtformats.hypergraph.shared.sentence import ends, read_all
+from smtformats.hypergraph.shared.sentence import ends, only_one, read_all
 
 if TYPE_CHECKING:
     import numpy as np
@@ -227,9 +227,7 @@ def parse(lines: Lines, *, max_nodes: int = MAX_NODES, max_edges: int = MAX_EDGE
 def write(records: Iterable[GraphColumns], out: BinaryIO, number: Number) -> int:
     """Write a graph, one per file; returns the number of graphs. ``number`` is unused: values are binary."""
     count = 0
-    for graph in records:
-        if count:
-            raise FormatError("one graph in a file", "a second one", file=graph.file, line=graph.line)
+    for graph in only_one(records):
         try:
             for piece in _Writer(graph).pieces():
                 out.write(piece)

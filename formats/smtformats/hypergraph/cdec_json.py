@@ -39,7 +39,8 @@ from smtformats.grammar.cdec import RuleParser, compose
 from smtformats.hypergraph.graph import MAX_EDGES, MAX_NODES, GraphColumns
 from smtformats.hypergraph.shared.cdec_entries import Entries
 from smtformats.hypergraph.shared.cdec_forest import CdecForest
-from smtformats.hypergraph.shared.sentence import checksum, read_all
+from smtformats.hypergraph.shared.sentence import checksum, only_one, read_all
+from smtformats.writing import write_each
 
 NAME = "cdec-json-hypergraph"
 _MAX_LISTED = 998  # from here on cdec writes names
@@ -256,17 +257,14 @@ def parse(lines: Lines, *, max_nodes: int = MAX_NODES, max_edges: int = MAX_EDGE
 
 def write(records: Iterable[GraphColumns], out: TextIO, number: Number) -> int:
     """Write a graph as cdec does, one per file; returns the number of graphs."""
-    count = 0
-    for graph in records:
-        if count:
-            raise FormatError("one graph in a file", "a second one", file=graph.file, line=graph.line)
+
+    def spell(graph: GraphColumns) -> str:
         spelling = graph.extras.get("spelling", {})
         if spelling and spelling["read"] == checksum(graph):
-            out.write(spelling["raw"].decode())
-        else:
-            out.writelines(_pieces(graph, spelling, number))
-        count += 1
-    return count
+            return str(spelling["raw"], "utf-8")
+        return "".join(_pieces(graph, spelling, number))
+
+    return write_each(only_one(records), out, spell)
 
 
 class _Spelled(dict[float, str]):

@@ -42,6 +42,7 @@ _SHAPE = re.compile(r"[0-9]+ [0-9]+\n[0-9]+\n(?:[^\n]* )?\|\|\|(?: [^\n]*)?(?:\n
 class _Reader:
     def __init__(self, lines: Lines, max_nodes: int, max_edges: int) -> None:
         self.lines = lines
+        self.texts = iter(lines)
         self.max_nodes = max_nodes
         self.max_edges = max_edges
         self.builder = GraphBuilder()
@@ -49,7 +50,7 @@ class _Reader:
         self.numbers: dict[tuple[Symbol, ...], int] = {}
 
     def line(self, expected: str) -> str:
-        return self.lines.next(expected).removesuffix("\n")
+        return self.lines.next(self.texts, expected).removesuffix("\n")
 
     def graph(self) -> GraphColumns:
         expected = "the numbers of nodes and edges"
@@ -71,7 +72,7 @@ class _Reader:
             self.builder.add([self.edge(node) for _ in range(int(count[1]))])
         if edges:
             raise self.lines.error(f"{edges} edges more, as the first line says", "no node for them", 1)
-        rest = next(iter(self.lines), None)
+        rest = next(self.texts, None)
         if rest is not None:
             raise self.lines.error("the end of the file", quote(rest), 1)
         return self.builder.graph(sentence_id(self.lines.name), self.rules, file=self.lines.name)

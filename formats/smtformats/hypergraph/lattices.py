@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import heapq
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -71,20 +71,11 @@ def _on_cycle(after: Mapping[int, Sequence[int]], nodes: Collection[int]) -> int
     """Return a node on a cycle; ``nodes`` are all nodes on or after a cycle."""
     before = {head: node for node in sorted(nodes) for head in after.get(node, ()) if head in nodes}
     node = min(nodes)
-    seen: set[int] = set()
-    while node not in seen:
-        seen.add(node)
+    steps: dict[int, int] = {}
+    while node not in steps:
+        steps[node] = len(steps)
         node = before[node]
-    return min(_cycle(before, node))
-
-
-def _cycle(before: Mapping[int, int], node: int) -> Iterator[int]:
-    at = node
-    while True:
-        yield at
-        at = before[at]
-        if at == node:
-            return
+    return min(other for other, step in steps.items() if step >= steps[node])
 
 
 def take_differences(arcs: Iterable[Arc], order: Sequence[int]) -> None:

@@ -39,16 +39,17 @@ import math
 import re
 from collections.abc import Iterable, Iterator
 from itertools import pairwise
-from typing import Any, NoReturn, TextIO
+from typing import NoReturn, TextIO
 
 from smtformats.errors import FormatError, quote
 from smtformats.files import Lines
 from smtformats.format import Format, Number
 from smtformats.grammar.rules import NonTerminal, Rule
 from smtformats.hypergraph.graph import MAX_EDGES, MAX_NODES, Edge, GraphBuilder, GraphColumns
-from smtformats.hypergraph.shared.sentence import checksum, sentence_id
+from smtformats.hypergraph.shared.sentence import sentence_id, spell, with_text
 from smtformats.tokens import BadField, numbers
 from smtformats.weights.moses_hypergraph import inner_names, outer_names
+from smtformats.writing import write_each
 
 NAME = "moses-hypergraph"
 _HEADER = "# target ||| features ||| source-covered"
@@ -115,11 +116,9 @@ class _Parser:
             raise self.lines.error(f"{len(self.covered)} edges, as the nodes have", f"{edges}", 2, line=2)
         if next(self.stream, None) is not None:
             self.fail(f"the end of the file after {nodes} nodes", "more lines")
-        extras: dict[str, Any] = {"format": NAME, "raw": "".join(self.raw), "covered": tuple(self.covered)}
-        name = self.lines.name
+        name, extras = self.lines.name, {"covered": tuple(self.covered)}
         graph = builder.graph(sentence_id(name), self.rules if len(builder) else (), extras=extras, file=name)
-        extras["read"] = checksum(graph)
-        return graph
+        return with_text(graph, NAME, "".join(self.raw), shows_id=False)
 
     def node(self, node: int, nodes: int, edges: int) -> Iterator[Edge]:
         """Yield the incoming edges of a node."""
@@ -213,17 +212,12 @@ def parse(lines: Lines, *, max_nodes: int = MAX_NODES, max_edges: int = MAX_EDGE
 
 def write(records: Iterable[GraphColumns], out: TextIO, number: Number) -> int:
     """Write graphs, unchanged ones byte for byte; returns the number of graphs."""
-    count = 0
-    for graph in records:
-        own = graph.extras.get("format") == NAME
-        if own and graph.extras["read"] == checksum(graph):
-            out.write(graph.extras["raw"])
-        elif not graph.nodes:
-            out.write(_NOTHING)
-        else:
-            out.writelines(_Composer(graph, number, graph.extras["covered"] if own else ()).lines())
-        count += 1
-    return count
+    return write_each(records, out, lambda graph: spell(graph, NAME, lambda: _lines(graph, number)))
+
+
+def _lines(graph: GraphColumns, number: Number) -> Iterable[str]:
+    covered = graph.extras["covered"] if graph.extras.get("format") == NAME else ()
+    return _Composer(graph, number, covered).lines() if graph.nodes else [_NOTHING]
 
 
 class _Composer:

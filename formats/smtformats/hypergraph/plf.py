@@ -37,7 +37,7 @@ from smtformats.files import Lines
 from smtformats.format import Format, Number, first_lines
 from smtformats.hypergraph.graph import MAX_EDGES, MAX_NODES, GraphColumns, check_limits
 from smtformats.hypergraph.lattices import EPSILON, EPSILONS, Arc, arcs_of, lattice, order_of
-from smtformats.hypergraph.shared.sentence import checksum
+from smtformats.hypergraph.shared.sentence import checksum, spell
 from smtformats.tokens import BadField, blanks, numbers, vector
 from smtformats.writing import write_each
 
@@ -213,16 +213,12 @@ def write(
     """Write lattices, one per line, unchanged ones byte for byte; returns the number of lattices."""
     composer = _Composer(number, name, pairs)
 
-    def spell(graph: GraphColumns) -> str:
+    def pieces(graph: GraphColumns) -> tuple[str, ...]:
         extras = graph.extras if graph.extras.get("format") == NAME else {}
-        if extras and extras["read"] == checksum(graph):
-            raw: str = extras["raw"]
-            return raw
         middle = composer.line(graph, text=extras.get("text", False))
-        before, after = extras.get("before", ""), extras.get("after", "").rstrip("\n")
-        return f"{before}{middle}{after}\n"
+        return extras.get("before", ""), middle, extras.get("after", "").rstrip("\n"), "\n"
 
-    return write_each(records, out, spell, 1)
+    return write_each(records, out, lambda graph: spell(graph, NAME, lambda: pieces(graph)), 1)
 
 
 class _Composer:

@@ -50,8 +50,7 @@ from smtformats.format import Format, first_lines
 from smtformats.hypergraph.graph import MAX_EDGES, MAX_NODES, GraphColumns, check_limits
 from smtformats.hypergraph.lattices import Arc, lattice, order_of, take_differences
 from smtformats.hypergraph.shared.sentence import sentence_id, with_text
-from smtformats.hypergraph.shared.slf_names import NAME, NULL, SCALE, SCALES, SCORE
-from smtformats.hypergraph.shared.slf_writing import write
+from smtformats.hypergraph.shared.slf_writing import NAME, NULL, SCALE, SCALES, SCORE, write
 from smtformats.tokens import BadField, is_number, numbers
 
 _B = " \t\r\n"

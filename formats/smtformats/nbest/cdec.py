@@ -81,9 +81,9 @@ def _lists(lines: Lines, group: Grouper, known: set[str]) -> Iterator[Candidates
         except BadField as bad:
             raise lines.locate(bad, field) from None
         place = len(key) + BARS + len(fields[0]) + len(fields[1])
-        group.add(fields[0].strip(" "), layout, values, total, line, place)
-        if blank and group.current is not None:
-            group.current.before, blank = blank, ""
+        nbest = group.add(fields[0].strip(" "), layout, values, total, line, place=place)
+        if blank:
+            nbest.before, blank = blank, ""
     for last in group.finish():
         last.after += blank
         yield last

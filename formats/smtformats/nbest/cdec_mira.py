@@ -103,11 +103,12 @@ def parse(lines: Lines) -> Iterator[Candidates]:
         if len(fields) != 4:
             at = min(len(fields) + 2, 6) if fields else 1
             raise lines.error(f"5 fields, {_SHAPE}", f"{len(fields) + 1}", at)
-        yield from group.place(key)
-        _add(group, fields, layouts, lines, line)
-        if under_way is None and group.current is not None:
-            under_way = group.current
-            under_way.before, front = front, ""
+        if done := group.place(key):
+            yield from done
+        nbest = _add(group, fields, layouts, lines, line)
+        if under_way is None:
+            under_way = nbest
+            nbest.before, front = front, ""
     if due:
         raise lines.error(f"{due} more lines of the list (by its size)", "the end of the file", 1)
     for last in group.finish():
@@ -122,8 +123,8 @@ def _size(line: str, lines: Lines) -> int:
     return int(size)
 
 
-def _add(group: Grouper, fields: Sequence[str], layouts: Layouts, lines: Lines, line: str) -> None:
-    """Add a hypothesis to the current list."""
+def _add(group: Grouper, fields: Sequence[str], layouts: Layouts, lines: Lines, line: str) -> Candidates:
+    """Add a hypothesis to the current list, which is returned."""
     field = 2
     try:
         length = fields[0].strip(" ")
@@ -135,9 +136,7 @@ def _add(group: Grouper, fields: Sequence[str], layouts: Layouts, lines: Lines, 
         total = total_of(fields[3])
     except BadField as bad:
         raise lines.locate(bad, field) from None
-    group.add(fields[1].strip(" "), layout, values, total, line)
-    if group.current is not None:
-        group.current.extras.setdefault("source_length", []).append(length)
+    return group.add(fields[1].strip(" "), layout, values, total, line, {"source_length": length})
 
 
 def _pack(layout: Layout, values: Sequence[float]) -> bytes:

@@ -152,7 +152,8 @@ def parse(lines: Lines, *, template: str = "") -> Iterator[Candidates]:
         values = dict(zip(shape.names, pieces[1::2], strict=True))
         if "i" not in values and (sentence < 0 or values.get("k", "1").strip() in ("1", "%k")):
             sentence += 1
-        yield from group.place(values.get("i", str(sentence)).strip(" "))
+        if done := group.place(values.get("i", str(sentence)).strip(" ")):
+            yield from done
         name = "s"
         try:
             text = values["s"].strip(" ")
@@ -167,10 +168,10 @@ def parse(lines: Lines, *, template: str = "") -> Iterator[Candidates]:
             total = total_of(values["c"].replace("Infinity", "inf")) if "c" in values else None
         except BadField as bad:
             raise lines.locate(bad, shape.names.index(name) + 1) from None
-        group.add(text, layout, features, total, line)
-        # Joshua leaves some variables unexpanded for a sentence that it could not translate.
         extras = {_EXTRAS[key]: values[key].strip(" ") for key in values if key in _EXTRAS}
-        group.add_extras({key: "" if value in ("%a", "%e", "%t") else value for key, value in extras.items()})
+        # Joshua leaves some variables unexpanded for a sentence that it could not translate.
+        extras = {key: "" if value in ("%a", "%e", "%t") else value for key, value in extras.items()}
+        group.add(text, layout, features, total, line, extras)
     yield from group.finish()
 
 

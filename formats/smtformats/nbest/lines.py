@@ -13,6 +13,7 @@ sources from 0.
 from __future__ import annotations
 
 import contextlib
+import itertools
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -29,31 +30,27 @@ def parse(lines: Lines, *, n: int, scores: Path | None = None) -> Iterator[Candi
     if n < 1:
         raise lines.error("the number of lines in each list, at least 1, as in lines-nbest,n=4", str(n))
     layouts = Layouts()
-    nbest: Candidates | None = None
+    stream = iter(lines)
     count = 0
     with contextlib.ExitStack() as stack:
         score_lines = stack.enter_context(open_lines(scores)) if scores is not None else None
         values = iter(score_lines or ())
-        for line in lines:
-            if nbest is None:
-                totals: list[float] | None = None if score_lines is None else []
-                nbest = Candidates(
-                    str(count // n), totals=totals, origin=NAME, file=lines.name, line=lines.number, first=count
-                )
-            nbest.texts.append(line.removesuffix("\n").removesuffix("\r"))
-            row: list[float] = []
-            if score_lines is not None:
-                row = _scores(score_lines, next(values, ""))
-                assert nbest.totals is not None
-                nbest.totals.append(row[0])
-            nbest.layouts.append(layouts.share(vector("score", len(row))))
-            nbest.values.append(row)
-            count += 1
-            if len(nbest) == n:
-                yield nbest
-                nbest = None
-        if nbest is not None:
-            raise lines.error(f"{n - len(nbest)} more lines (each list has {n})", "the end of the file", 1)
+        while texts := [line.removesuffix("\n").removesuffix("\r") for line in itertools.islice(stream, n)]:
+            rows = [[] if score_lines is None else _scores(score_lines, next(values, "")) for _ in texts]
+            if len(texts) < n:
+                raise lines.error(f"{n - len(texts)} more lines (each list has {n})", "the end of the file", 1)
+            yield Candidates(
+                str(count // n),
+                texts,
+                [layouts.share(vector("score", len(row))) for row in rows],
+                rows,
+                totals=None if score_lines is None else [row[0] for row in rows],
+                origin=NAME,
+                file=lines.name,
+                line=lines.number - n + 1,
+                first=count,
+            )
+            count += n
         if not count:
             raise lines.error("an n-best list", "no hypothesis in the file", 1, line=1)
         if score_lines is not None and next(values, None) is not None:

@@ -47,7 +47,8 @@ def parse(lines: Lines) -> Iterator[Candidates]:
         if not 3 <= len(fields) <= 5:
             at = min(len(fields) + 2, 7) if fields else 1
             raise lines.error(f"4 to 6 fields, {_SHAPE}", str(len(fields) + 1), at)
-        yield from group.place(key)
+        if done := group.place(key):
+            yield from done
         extras: dict[str, str] = {}
         field = 3
         try:
@@ -63,8 +64,7 @@ def parse(lines: Lines) -> Iterator[Candidates]:
             total = total_of(fields[-1])
         except BadField as bad:
             raise lines.locate(bad, field) from None
-        group.add(fields[0].strip(" "), layout, values, total, line)
-        group.add_extras(extras)
+        group.add(fields[0].strip(" "), layout, values, total, line, extras)
     yield from group.finish()
 
 

@@ -98,7 +98,8 @@ def _lists(lines: Lines, group: Grouper) -> Iterator[Candidates]:
             at = len(fields) + bool(fields)
             missing = ("the id", "the text", "the features", "the total score")[at]
             raise lines.error(f"`id ||| text ||| features ||| total`: {missing}", "the end of the line", at + 1)
-        yield from group.place(key)
+        if done := group.place(key):
+            yield from done
         field = 3
         try:
             layout, values = feature_field(fields[1])
@@ -107,8 +108,8 @@ def _lists(lines: Lines, group: Grouper) -> Iterator[Candidates]:
         except BadField as bad:
             raise lines.locate(bad, field) from None
         place = len(key) + BARS + len(fields[0]) + len(fields[1])
-        group.add(fields[0].strip(" "), layout, values, total, line, place)
-        group.add_extras(_extras(fields[3:]) if len(fields) > 3 else {})
+        extras = _extras(fields[3:]) if len(fields) > 3 else {}
+        group.add(fields[0].strip(" "), layout, values, total, line, extras, place)
     yield from group.finish()
 
 

@@ -31,7 +31,8 @@ def parse(lines: Lines) -> Iterator[Candidates]:
         key, fields = split_line(line)
         if not 1 <= len(fields) <= 2:
             raise lines.error(f"2 or 3 fields, {_SHAPE}", str(len(fields) + 1), 4 if fields else 1)
-        yield from group.place(key)
+        if done := group.place(key):
+            yield from done
         try:
             layout, values = _features(fields[1], layouts) if len(fields) == 2 else ((), [])
         except BadField as bad:

@@ -54,12 +54,13 @@ class Reader:
 
     def __init__(self, lines: Lines, origin: str, word: str) -> None:
         self.lines = lines
+        self.stream = iter(lines)
         self.origin = origin
         self.word = word
 
     def blocks(self) -> Iterator[Block]:
         """Parse one block at a time."""
-        for header in self.lines:
+        for header in self.stream:
             yield self._block(header)
         if not self.lines.number:
             raise self.lines.error(f"`{self.word}_TXT_BEGIN_0 ...`", "an empty file", 1)
@@ -74,13 +75,13 @@ class Reader:
             if binary:
                 dense.append(self._floats(self.lines.read(_FLOAT_BYTES * width), entry))
                 continue
-            line = self.lines.next(f"entry {entry} of {count} on the next line")
+            line = self.lines.next(self.stream, f"entry {entry} of {count} on the next line")
             row, more = self._row(line, width)
             dense.append(row)
             sparse.append(more)
             raw.append(line)
         end = f"{self.word}_{'BIN' if binary else 'TXT'}_END_0"
-        line = self.lines.next(f"`{end}` after {count} entries on the next line")
+        line = self.lines.next(self.stream, f"`{end}` after {count} entries on the next line")
         if blanks(line) != [end]:
             raise self.lines.error(f"`{end}` after {count} entries", _shown(line), 1)
         raw.append(line)

@@ -17,6 +17,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import TextIO
 
+from smtformats.config.settings import words
 from smtformats.errors import FormatError, quote
 from smtformats.files import Lines
 from smtformats.format import Format, Number, first_lines
@@ -26,22 +27,9 @@ from smtformats.weights.lines import WeightLine, read_lines, update_lines, write
 
 NAME = "joshua-config"
 _TITLE = "# joshua.config\n"
-_KEYS = frozenset(
-    {
-        "defaultnonterminal",
-        "goalsymbol",
-        "includealignindex",
-        "latticedecoding",
-        "markoovs",
-        "numtranslationoptions",
-        "oovlist",
-        "outputformat",
-        "poplimit",
-        "reorderinglimit",
-        "topn",
-        "useuniquenbest",
-        "weightsfile",
-    }
+_KEYS = words(
+    """defaultnonterminal goalsymbol includealignindex latticedecoding markoovs numtranslationoptions oovlist
+    outputformat poplimit reorderinglimit topn useuniquenbest weightsfile"""
 )
 """Keys that no cdec.ini has, as Joshua normalizes them."""
 

@@ -80,6 +80,11 @@ class RuleReader:
         return tuple(positions)
 
 
+def is_gap(token: str) -> bool:
+    """Whether Joshua takes a token for a gap."""
+    return len(token) > 2 and token[0] == "[" and token[-1] == "]"
+
+
 def quantity(number: int, noun: str) -> str:
     """Return a count and a noun in singular or plural."""
     return f"{number} {noun}{'s' * (number != 1)}"

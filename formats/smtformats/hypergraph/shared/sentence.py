@@ -5,11 +5,12 @@ from __future__ import annotations
 import os
 import re
 import zlib
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import fields, replace
 from typing import TYPE_CHECKING, Any
 
 from smtformats.columns import GrammarColumns, StringTable
+from smtformats.errors import FormatError
 from smtformats.files import Lines
 
 if TYPE_CHECKING:
@@ -54,19 +55,30 @@ def reorder(order: NDArray[np.int64], offsets: NDArray[np.int64], *columns: NDAr
     return (new, *(column[at] for column in columns))
 
 
-def with_text(graph: GraphColumns, format: str, text: str) -> GraphColumns:
-    """Return the graph with the text it was read from, for its writer."""
-    extras = {**graph.extras, "format": format, "raw": text, "id": graph.id}
-    return replace(graph, extras={**extras, "read": checksum(replace(graph, extras=extras))})
+def with_text(graph: GraphColumns, format: str, text: str, *, shows_id: bool = True) -> GraphColumns:
+    """Return the graph with the text it was read from, for its writer; ``shows_id``: the text has the sentence id."""
+    extras = {**graph.extras, "format": format, "raw": text, **({"id": graph.id} if shows_id else {})}
+    graph = replace(graph, extras=extras)
+    extras["read"] = checksum(graph)
+    return graph
 
 
 def spell(graph: GraphColumns, format: str, make: Callable[[], Iterable[str]]) -> str:
     """Return the text a graph was read from if this format read it and nothing changed, else compose it by ``make``."""
     extras = graph.extras
-    if extras.get("format") == format and extras["id"] == graph.id and extras["read"] == checksum(graph):
+    own = extras.get("format") == format and extras.get("id", graph.id) == graph.id
+    if own and extras["read"] == checksum(graph):
         text: str = extras["raw"]
         return text
     return "".join(make())
+
+
+def only_one(graphs: Iterable[GraphColumns]) -> Iterator[GraphColumns]:
+    """Yield the graph of a file that can hold only one."""
+    for count, graph in enumerate(graphs):
+        if count:
+            raise FormatError("one graph in a file", "a second one", file=graph.file, line=graph.line)
+        yield graph
 
 
 def checksum(graph: GraphColumns) -> int:

@@ -11,10 +11,14 @@ from smtformats.format import Number
 from smtformats.hypergraph.graph import GraphColumns
 from smtformats.hypergraph.lattices import Arc, arcs_of
 from smtformats.hypergraph.shared.sentence import spell
-from smtformats.hypergraph.shared.slf_names import NAME, NULL, SCALE, SCALES, SCORE
 from smtformats.tokens import BadField, blanks
 from smtformats.writing import write_each
 
+NAME = "slf-lattice"
+NULL = "!NULL"
+SCALES = {"lmscale": "language", "acscale": "acoustic"}
+SCALE = re.compile(r"(x[0-9]+)scale")
+SCORE = re.compile(r"acoustic|language|ngram|x[0-9]+")
 _SHORT = {"acoustic": "a", "language": "l", "ngram": "n"}
 _BASE = "2.71828182845905"
 _COMPONENT = re.compile(r"(.+)\[([0-9]{1,9})\]")

@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import TextIO
 
 from smtformats.candidates import Candidates, Layout
@@ -20,6 +21,7 @@ from smtformats.writing import write_each
 BAR = " ||| "
 BARS = len(" |||") + 2 * len(BAR)
 """The characters of a line in front of its total beside the id, the text and the features."""
+_NO_EXTRAS: Mapping[str, str] = MappingProxyType({})
 OTHERS = re.compile(r"tm_\S+_\d+=-?\d+\.\d{3}|F\d+=|WordScores=")
 """Beginnings of the feature fields of Joshua and Marian, whose lists otherwise look like those of cdec and Moses."""
 
@@ -92,15 +94,23 @@ class Grouper:
         values: list[float],
         total: float | None,
         raw: str,
+        extras: Mapping[str, str] = _NO_EXTRAS,
         place: int = 0,
-    ) -> None:
-        """Add a hypothesis to the current list; in a format without totals, ``total`` is always ``None``.
+    ) -> Candidates:
+        """Add a hypothesis to the current list, which is returned; missing extra fields become empty strings.
 
-        ``place`` is where the total begins in ``raw``; without it the line is split again to change its total.
+        In a format without totals, ``total`` is always ``None``. ``place`` is where the total begins in ``raw``;
+        without it the line is split again to change its total.
         """
         current = self.current
         assert current is not None
         assert current.raw is not None
+        if extras or current.extras:
+            for name in extras:
+                if name not in current.extras:
+                    current.extras[name] = [""] * len(current)
+            for name, column in current.extras.items():
+                column.append(extras.get(name, ""))
         current.texts.append(text)
         current.layouts.append(layout)
         current.values.append(values)
@@ -113,16 +123,7 @@ class Grouper:
         if place:
             current.places.append(place)
         self.count += 1
-
-    def add_extras(self, extras: Mapping[str, str]) -> None:
-        """Set the extra fields of the hypothesis just added; missing fields become empty strings."""
-        current = self.current
-        assert current is not None
-        for name in extras:
-            if name not in current.extras:
-                current.extras[name] = [""] * (len(current) - 1)
-        for name, column in current.extras.items():
-            column.append(extras.get(name, ""))
+        return current
 
     def finish(self) -> Iterator[Candidates]:
         """Yield the last list; a file without lists is an error."""
