@@ -1,4 +1,6 @@
 // Features of the order of phrases, and their scores of a sentence's rules.
+//
+// P. Koehn et al., "Edinburgh System Description for the 2005 IWSLT" (2005): lexicalised reordering.
 #pragma once
 
 #include <cstddef>

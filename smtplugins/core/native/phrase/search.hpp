@@ -2,7 +2,6 @@
 //
 // P. Koehn, F. J. Och and D. Marcu, "Statistical Phrase-Based Translation" (2003), and P. Koehn, "Pharaoh" (2004):
 // stacks, future costs, recombination. L. Huang and D. Chiang, "Forest Rescoring" (2007): cube pruning of stacks.
-// P. Koehn et al., "Edinburgh System Description for the 2005 IWSLT" (2005): lexicalised reordering.
 #pragma once
 
 #include <algorithm>
