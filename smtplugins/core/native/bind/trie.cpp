@@ -41,7 +41,7 @@ bool within(std::span<const std::int32_t> values, std::int64_t least, std::int64
   return bad == 0;
 }
 
-// Soon, where there are many.
+// Stops at the first block with one.
 bool some_below_0(std::span<const std::int32_t> values) {
   constexpr std::size_t kBlock = 4096;
   for (std::size_t first = 0; first < values.size(); first += kBlock) {
