@@ -10,7 +10,12 @@ import pytest
 SOURCES = Path(__file__).parents[1]
 PACKAGES = [SOURCES / "smtplugins", SOURCES / "formats/smtformats"]
 FOLDERS = sorted({path.parent for package in PACKAGES for path in package.rglob("*.py")})
-NATIVE = sorted({path.parent for path in SOURCES.glob("smtplugins/**/native/**/*.?pp")} | {SOURCES / "formats/native"})
+NATIVE_FILES = sorted(
+    path
+    for place in ("formats/native", "smtplugins/**/native", "smtplugins/include")
+    for path in [*SOURCES.glob(f"{place}/**/*.?pp"), *SOURCES.glob(f"{place}/**/*.h")]
+)
+NATIVE = sorted({path.parent for path in NATIVE_FILES})
 MODULES = sorted(path for package in PACKAGES for path in package.rglob("*.py"))
 PUBLIC = ("smtplugins", "smtplugins.contracts", "smtplugins.testing", "smtplugins.include", "smtformats")
 
@@ -29,7 +34,12 @@ def test_a_room_is_small_and_says_what_belongs_there(folder: Path) -> None:
 
 @pytest.mark.parametrize("folder", NATIVE, ids=name_of)
 def test_a_native_room_is_small(folder: Path) -> None:
-    assert len([*folder.glob("*.?pp"), *folder.glob("*.h")]) <= 25
+    assert sum(path.parent == folder for path in NATIVE_FILES) <= 25
+
+
+def test_native_files_are_short() -> None:
+    lines = {name_of(path): path.read_text(encoding="utf-8").count("\n") for path in NATIVE_FILES}
+    assert {name: count for name, count in lines.items() if count > 450} == {}
 
 
 def test_modules_and_functions_are_short() -> None:

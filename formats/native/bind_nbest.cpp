@@ -11,7 +11,7 @@
 
 #include "bind_columns.hpp"
 #include "bindings.hpp"
-#include "nbest.hpp"
+#include "nbest/list_scanner.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;

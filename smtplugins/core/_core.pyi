@@ -162,17 +162,6 @@ class PhraseExtraction:
     def feed(self, source: bytes, target: bytes, links: bytes) -> None:
         """Feed whole lines, equally many of each side."""
 
-    def feed_stretches(self, source: bytes, target: bytes, links: bytes, stretches: Annotated[NDArray[numpy.int32], dict(shape=(None, None), order='C', device='cpu', writable=False)]) -> None:
-        """
-        Feed lines of which only these stretches are phrase pairs: rows of sentence pair (from 0, in this call), first and last source word, first and last target word, in the order of the pairs.
-        """
-
-    def take_lines(self) -> list[bytes]:
-        """New lines of Moses' files extract, extract.inv and extract.o."""
-
-    def count_lexical(self) -> None:
-        """Make lexical tables from the counted words."""
-
     def read_lexical(self, forward: bool, lines: bytes) -> None:
         """
         Add whole lines of a lexical table; forward: p(target word | source word).
@@ -180,14 +169,6 @@ class PhraseExtraction:
 
     def lexical(self, forward: bool) -> bytes:
         """The lines of a lexical table."""
-
-    def finish(self, smoothing: int, tables: Sequence[tuple[int, Sequence[Sequence[int]], bool, bool, bool]], reordering_smoothing: float, penalty: float = 0.0) -> None:
-        """
-        Finish counting. smoothing: 0 none, 1 Good-Turing, 2 Kneser-Ney. tables: extraction, the orientations of each column, whether there are columns for the previous and the next phrase, and whether the target side counts. penalty: a last score of each phrase pair, unless it is 0.
-        """
-
-    def next(self, bytes: int) -> list[bytes] | None:
-        """More lines of the phrase table and of each reordering table, or None."""
 
     @property
     def sentences(self) -> int: ...
@@ -201,16 +182,35 @@ class PhraseExtraction:
         """The number of pairs with links outside the sentences."""
 
     @property
+    def spilled(self) -> bool:
+        """Whether counts went to disk."""
+
+    def feed_stretches(self, source: bytes, target: bytes, links: bytes, stretches: Annotated[NDArray[numpy.int32], dict(shape=(None, None), order='C', device='cpu', writable=False)]) -> None:
+        """
+        Feed lines of which only these stretches are phrase pairs: rows of sentence pair (from 0, in this call), first and last source word, first and last target word, in the order of the pairs.
+        """
+
+    def take_lines(self) -> list[bytes]:
+        """New lines of Moses' files extract, extract.inv and extract.o."""
+
+    def count_lexical(self) -> None:
+        """Make lexical tables from the counted words."""
+
+    def finish(self, smoothing: int, tables: Sequence[tuple[int, Sequence[Sequence[int]], bool, bool, bool]], reordering_smoothing: float, penalty: float = 0.0) -> None:
+        """
+        Finish counting. smoothing: 0 none, 1 Good-Turing, 2 Kneser-Ney. tables: extraction, the orientations of each column, whether there are columns for the previous and the next phrase, and whether the target side counts. penalty: a last score of each phrase pair, unless it is 0.
+        """
+
+    def next(self, bytes: int) -> list[bytes] | None:
+        """More lines of the phrase table and of each reordering table, or None."""
+
+    @property
     def occurrences(self) -> int:
         """The number of phrase pair occurrences."""
 
     @property
     def pairs(self) -> int:
         """The number of distinct phrase pairs."""
-
-    @property
-    def spilled(self) -> bool:
-        """Whether counts went to disk."""
 
 class RuleLimits:
     """Limits of rules: see core.extract.hierarchical_rules."""
@@ -227,11 +227,6 @@ class RuleExtraction:
     def feed(self, source: bytes, target: bytes, links: bytes) -> None:
         """Feed whole lines, equally many of each side."""
 
-    def count_lexical(self) -> None:
-        """
-        Lexical tables from the words that were counted, as the toolkit of the format does it.
-        """
-
     def read_lexical(self, forward: bool, lines: bytes) -> None:
         """
         Add whole lines of a lexical table; forward: p(target word | source word).
@@ -239,12 +234,6 @@ class RuleExtraction:
 
     def lexical(self, forward: bool) -> bytes:
         """The lines of a lexical table."""
-
-    def finish(self) -> None:
-        """Finish counting."""
-
-    def next(self) -> bytes:
-        """More lines of the table; empty at the end."""
 
     @property
     def sentences(self) -> int: ...
@@ -258,12 +247,23 @@ class RuleExtraction:
         """The number of pairs with links outside the sentences."""
 
     @property
-    def rules(self) -> int:
-        """The number of distinct rules."""
-
-    @property
     def spilled(self) -> bool:
         """Whether counts went to disk."""
+
+    def count_lexical(self) -> None:
+        """
+        Make lexical tables from the counted words, as the toolkit of the format does.
+        """
+
+    def finish(self) -> None:
+        """Finish counting."""
+
+    def next(self) -> bytes:
+        """More lines of the table; empty at the end."""
+
+    @property
+    def rules(self) -> int:
+        """The number of distinct rules."""
 
 class Graph:
     """

@@ -15,8 +15,6 @@ UNKNOWN: int = -1
 
 BOUNDARY: int = -2
 
-COMPONENTS: int = 11
-
 class BlockModel:
     """
     The features of blocks; the last number is for phrase pairs that are not blocks.

@@ -11,8 +11,6 @@ from numpy.typing import NDArray
 import smtplugins.core._core
 
 
-LABEL_COLUMNS: int = 3
-
 class AmasisGraph:
     """A search graph: fragments as nodes, the goal last."""
 

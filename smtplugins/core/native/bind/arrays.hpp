@@ -4,6 +4,7 @@
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -86,12 +87,19 @@ inline void check_offsets(std::span<const std::int64_t> offsets, std::size_t end
   for (std::size_t i = 1; i < offsets.size(); ++i) check(offsets[i - 1] <= offsets[i], what);
 }
 
+// Offsets of parts of a column that need not begin or end with it.
+inline void check_part_offsets(std::span<const std::int64_t> offsets, std::size_t end) {
+  check(!offsets.empty(), "there must be an offset more than parts");
+  check(offsets.front() >= 0 && static_cast<std::uint64_t>(offsets.back()) <= end,
+        "offsets must not lead out of their column");
+  check(std::is_sorted(offsets.begin(), offsets.end()), "offsets must not fall");
+}
+
 template <class T>
 void check_numbers(std::span<const T> numbers, std::int64_t least, std::size_t end, const char* what) {
   for (const T number : numbers) {
     const auto value = static_cast<std::int64_t>(number);
-    check(value >= least && value < static_cast<std::int64_t>(end),
-          what);
+    check(value >= least && value < static_cast<std::int64_t>(end), what);
   }
 }
 

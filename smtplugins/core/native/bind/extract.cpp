@@ -22,6 +22,7 @@
 #include <vector>
 
 #include "bind/bindings.hpp"
+#include "bind/extraction.hpp"
 #include "extract/bitext.hpp"
 #include "extract/lexical.hpp"
 #include "extract/phrases.hpp"
@@ -34,9 +35,6 @@ using namespace nb::literals;
 namespace smt {
 namespace {
 
-std::string_view view(const nb::bytes& bytes) noexcept { return {bytes.c_str(), bytes.size()}; }
-nb::bytes bytes_of(const std::string& text) { return nb::bytes(text.data(), text.size()); }
-
 // Extraction, classes of columns, previous, next, with the target side.
 using TableSpec = std::tuple<std::size_t, std::vector<std::vector<std::size_t>>, bool, bool, bool>;
 
@@ -44,32 +42,22 @@ using TableSpec = std::tuple<std::size_t, std::vector<std::vector<std::size_t>>,
 using Rows = nb::ndarray<const std::int32_t, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 constexpr std::size_t kStretchFields = 5;
 
-// The counting runs without the GIL, so the object has one of its own.
-class LockedExtraction {
+class LockedExtraction : public LockedExtractor<PhraseExtractor> {
  public:
   LockedExtraction(int max_length, const std::vector<int>& orientations, bool skip_bad, bool count_words,
                    bool keep_lines, std::uint64_t memory, std::string folder)
-      : memory_(memory),
-        folder_(std::make_shared<SpillFolder>(std::move(folder))),
-        plain_(orientations == std::vector<int>(kExtractions, 0)),
-        extractor_(checked(max_length, orientations), skip_bad, count_words, memory, folder_) {
+      : LockedExtractor(memory, std::move(folder), checked(max_length, orientations), skip_bad, count_words),
+        plain_(orientations == std::vector<int>(kExtractions, 0)) {
     extractor_.keep_lines(keep_lines);
   }
 
-  void feed(const nb::bytes& source, const nb::bytes& target, const nb::bytes& links) {
-    const std::string_view source_text = view(source), target_text = view(target), link_text = view(links);
-    nb::gil_scoped_release unlocked;
-    const std::lock_guard<std::mutex> lock(mutex_);
-    if (finished_) throw std::logic_error("the extraction is finished");
-    extractor_.feed(source_text, target_text, link_text);
-  }
   void feed_stretches(const nb::bytes& source, const nb::bytes& target, const nb::bytes& links, Rows rows) {
     const std::string_view source_text = view(source), target_text = view(target), link_text = view(links);
     if (rows.shape(1) != kStretchFields) throw nb::value_error("expected five numbers for each stretch");
     if (!plain_) throw nb::value_error("expected no orientations with given stretches: they have no orientations");
     nb::gil_scoped_release unlocked;
     const std::lock_guard<std::mutex> lock(mutex_);
-    if (finished_) throw std::logic_error("the extraction is finished");
+    check_open();
     std::vector<PlacedStretch> stretches(rows.shape(0));
     for (std::size_t i = 0; i < stretches.size(); ++i) {
       const std::int32_t* const row = rows.data() + kStretchFields * i;
@@ -84,34 +72,7 @@ class LockedExtraction {
     for (const std::string& lines : extractor_.take_lines()) all.push_back(bytes_of(lines));
     return all;
   }
-  void count_lexical() {
-    nb::gil_scoped_release unlocked;
-    const std::lock_guard<std::mutex> lock(mutex_);
-    forward_ = extractor_.lexical().target_given_source();
-    backward_ = extractor_.lexical().source_given_target();
-  }
-  void read_lexical(bool forward, const nb::bytes& lines) {
-    const std::string_view text = view(lines);
-    nb::gil_scoped_release unlocked;
-    const std::lock_guard<std::mutex> lock(mutex_);
-    Bitext& bitext = extractor_.bitext();
-    if (forward) {
-      forward_.read(text, bitext.source_words(), bitext.target_words());
-    } else {
-      backward_.read(text, bitext.target_words(), bitext.source_words());
-    }
-  }
-  nb::bytes lexical(bool forward) {
-    std::string text;
-    {
-      nb::gil_scoped_release unlocked;
-      const std::lock_guard<std::mutex> lock(mutex_);
-      const Bitext& bitext = extractor_.bitext();
-      text = forward ? forward_.text(bitext.source_words(), bitext.target_words())
-                     : backward_.text(bitext.target_words(), bitext.source_words());
-    }
-    return bytes_of(text);
-  }
+  void count_lexical() { count_words(LexicalCounting::kMoses); }
   void finish(int smoothing, const std::vector<TableSpec>& tables, double reordering_smoothing, double penalty) {
     if (smoothing < 0 || smoothing > 2) throw nb::value_error("no such smoothing");
     std::vector<ReorderingTable> wanted;
@@ -129,9 +90,7 @@ class LockedExtraction {
     }
     nb::gil_scoped_release unlocked;
     const std::lock_guard<std::mutex> lock(mutex_);
-    if (finished_) throw std::logic_error("the extraction is finished");
-    finished_ = true;
-    extractor_.finish();
+    finish_counting();
     tables_ = std::make_unique<PhraseTables>(extractor_, forward_, backward_, static_cast<Smoothing>(smoothing),
                                              std::move(wanted), reordering_smoothing, penalty, memory_, folder_);
   }
@@ -149,12 +108,8 @@ class LockedExtraction {
     return all;
   }
 
-  std::uint64_t sentences() const { return extractor_.bitext().sentences(); }
-  std::uint64_t empty() const { return extractor_.bitext().empty(); }
-  std::uint64_t skipped() const { return extractor_.bitext().skipped(); }
   std::uint64_t occurrences() const { return extractor_.pairs().occurrences(); }
   std::uint64_t pairs() const { return tables_ == nullptr ? 0 : tables_->pairs(); }
-  bool spilled() const { return extractor_.pairs().spilled(); }
 
  private:
   static PhraseOptions checked(int max_length, const std::vector<int>& orientations) {
@@ -169,14 +124,8 @@ class LockedExtraction {
     return options;
   }
 
-  std::mutex mutex_;
-  std::uint64_t memory_;
-  std::shared_ptr<SpillFolder> folder_;
   bool plain_;
-  PhraseExtractor extractor_;
-  LexicalTable forward_, backward_;
   std::unique_ptr<PhraseTables> tables_;
-  bool finished_ = false;
 };
 
 // A word of the text may be any bytes.
@@ -206,20 +155,16 @@ void raise_errors(const std::exception_ptr& thrown, void* /*unused*/) {
 void bind_extract(nb::module_& m) {
   nb::register_exception_translator(raise_errors);
 
-  nb::class_<LockedExtraction>(m, "PhraseExtraction", "Extract the phrase pairs of word-aligned text into tables.")
-      .def(nb::init<int, std::vector<int>, bool, bool, bool, std::uint64_t, std::string>(), "max_length"_a,
-           "orientations"_a, "skip_bad"_a, "count_words"_a, "keep_lines"_a, "memory"_a, "folder"_a,
-           "orientations: for word-based, phrase-based and hierarchical extraction 0 none, 1 monotonicity, 2 msd, 3 mslr.")
-      .def("feed", &LockedExtraction::feed, "source"_a, "target"_a, "links"_a,
-           "Feed whole lines, equally many of each side.")
-      .def("feed_stretches", &LockedExtraction::feed_stretches, "source"_a, "target"_a, "links"_a, "stretches"_a,
-           "Feed lines of which only these stretches are phrase pairs: rows of sentence pair (from 0, in this call), "
-           "first and last source word, first and last target word, in the order of the pairs.")
+  nb::class_<LockedExtraction> bound(m, "PhraseExtraction", "Extract the phrase pairs of word-aligned text into tables.");
+  bound.def(nb::init<int, std::vector<int>, bool, bool, bool, std::uint64_t, std::string>(), "max_length"_a,
+            "orientations"_a, "skip_bad"_a, "count_words"_a, "keep_lines"_a, "memory"_a, "folder"_a,
+            "orientations: for word-based, phrase-based and hierarchical extraction 0 none, 1 monotonicity, 2 msd, 3 mslr.");
+  bind_extractor(bound);
+  bound.def("feed_stretches", &LockedExtraction::feed_stretches, "source"_a, "target"_a, "links"_a, "stretches"_a,
+            "Feed lines of which only these stretches are phrase pairs: rows of sentence pair (from 0, in this call), "
+            "first and last source word, first and last target word, in the order of the pairs.")
       .def("take_lines", &LockedExtraction::take_lines, "New lines of Moses' files extract, extract.inv and extract.o.")
       .def("count_lexical", &LockedExtraction::count_lexical, "Make lexical tables from the counted words.")
-      .def("read_lexical", &LockedExtraction::read_lexical, "forward"_a, "lines"_a,
-           "Add whole lines of a lexical table; forward: p(target word | source word).")
-      .def("lexical", &LockedExtraction::lexical, "forward"_a, "The lines of a lexical table.")
       .def("finish", &LockedExtraction::finish, "smoothing"_a, "tables"_a, "reordering_smoothing"_a,
            "penalty"_a = 0.0,
            "Finish counting. smoothing: 0 none, 1 Good-Turing, 2 Kneser-Ney. tables: extraction, the orientations of "
@@ -227,12 +172,8 @@ void bind_extract(nb::module_& m) {
            "counts. penalty: a last score of each phrase pair, unless it is 0.")
       .def("next", &LockedExtraction::next, "bytes"_a,
            "More lines of the phrase table and of each reordering table, or None.")
-      .def_prop_ro("sentences", &LockedExtraction::sentences)
-      .def_prop_ro("empty", &LockedExtraction::empty, "The number of pairs with an empty side.")
-      .def_prop_ro("skipped", &LockedExtraction::skipped, "The number of pairs with links outside the sentences.")
       .def_prop_ro("occurrences", &LockedExtraction::occurrences, "The number of phrase pair occurrences.")
-      .def_prop_ro("pairs", &LockedExtraction::pairs, "The number of distinct phrase pairs.")
-      .def_prop_ro("spilled", &LockedExtraction::spilled, "Whether counts went to disk.");
+      .def_prop_ro("pairs", &LockedExtraction::pairs, "The number of distinct phrase pairs.");
 }
 
 }  // namespace smt

@@ -21,13 +21,6 @@ using namespace nb::literals;
 namespace smt {
 namespace {
 
-void check_offsets(std::span<const std::int64_t> offsets, std::size_t values) {
-  check(!offsets.empty(), "there must be an offset more than parts");
-  check(offsets.front() >= 0 && static_cast<std::uint64_t>(offsets.back()) <= values,
-        "offsets must not lead out of their column");
-  check(std::is_sorted(offsets.begin(), offsets.end()), "offsets must not fall");
-}
-
 Column<float> table_scores(const LanguageModel& model, Input<std::int32_t> target, Input<std::int64_t> offsets,
                            Input<std::uint8_t> text, Input<std::int64_t> text_offsets, bool markers, int threads) {
   check(threads > 0, "threads must be 1 or more");
@@ -35,8 +28,8 @@ Column<float> table_scores(const LanguageModel& model, Input<std::int32_t> targe
   const std::span<const std::int64_t> bounds = view(offsets);
   {
     const nb::gil_scoped_release unlocked;
-    check_offsets(bounds, target.shape(0));
-    check_offsets(view(text_offsets), text.shape(0));
+    check_part_offsets(bounds, target.shape(0));
+    check_part_offsets(view(text_offsets), text.shape(0));
     const std::span<const std::int32_t> symbols = view(target);
     const std::size_t words = text_offsets.shape(0) - 1;
     std::vector<WordId> ids(words);
@@ -84,7 +77,7 @@ nb::list ids_of(Vocabulary& vocabulary, nb::iterable words) {
 }
 
 Column<std::int32_t> ids_of_table(Vocabulary& vocabulary, Input<std::uint8_t> text, Input<std::int64_t> offsets) {
-  check_offsets(view(offsets), text.shape(0));
+  check_part_offsets(view(offsets), text.shape(0));
   const std::size_t words = offsets.shape(0) - 1;
   const char* const begin = reinterpret_cast<const char*>(text.data());
   auto ids = std::make_unique_for_overwrite<std::int32_t[]>(words);

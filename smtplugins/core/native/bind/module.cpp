@@ -14,7 +14,9 @@ NB_MODULE(_core, m) {
   smt::bind_grammar(m);
   smt::bind_kneser_ney(m);
   smt::bind_rules(m);
-  smt::bind_search(m);
+  smt::bind_search_forest(m);
+  smt::bind_scorers(m);
+  smt::bind_search(m);  // after the scorers
   smt::bind_phrase(m);  // after the scorers
   smt::bind_metrics(m);  // after the scorers
   smt::bind_table_scorer(m);

@@ -16,6 +16,7 @@
 
 #include "bind/arrays.hpp"
 #include "bind/bindings.hpp"
+#include "bind/cycles.hpp"
 #include "bind/options.hpp"
 #include "phrase/search.hpp"
 
@@ -107,7 +108,12 @@ class LockedPhraseSearcher {
     searcher_ = std::make_unique<PhraseSearcher>(std::move(weighted), std::move(orders));
   }
 
-  const std::vector<std::shared_ptr<Scorer>>& scorers() const noexcept { return scorers_; }
+  int traverse(visitproc visit, void* arg) const {
+    for (const std::shared_ptr<Scorer>& scorer : scorers_) {
+      if (const int stop = visit_shared(scorer, visit, arg)) return stop;
+    }
+    return 0;
+  }
   void clear() {
     searcher_.reset();
     scorers_.clear();
@@ -152,25 +158,6 @@ class LockedPhraseSearcher {
   std::vector<std::shared_ptr<Scorer>> scorers_;
   std::vector<std::size_t> columns_;
 };
-
-int visit_searcher(PyObject* self, visitproc visit, void* arg) {
-  Py_VISIT(Py_TYPE(self));
-  if (!nb::inst_ready(self)) return 0;
-  for (const std::shared_ptr<Scorer>& part : nb::inst_ptr<LockedPhraseSearcher>(self)->scorers()) {
-    const nb::handle object = nb::find(part);
-    Py_VISIT(object.ptr());
-  }
-  return 0;
-}
-
-int clear_searcher(PyObject* self) {
-  if (nb::inst_ready(self)) nb::inst_ptr<LockedPhraseSearcher>(self)->clear();
-  return 0;
-}
-
-PyType_Slot searcher_slots[] = {{Py_tp_traverse, reinterpret_cast<void*>(visit_searcher)},
-                                {Py_tp_clear, reinterpret_cast<void*>(clear_searcher)},
-                                {0, nullptr}};
 
 template <class T, class Get>
 auto of_edges(Get get) {
@@ -240,7 +227,7 @@ void bind_phrase(nb::module_& m) {
       .def_ro("made", &PhraseGraph::made, "The number of hypotheses created.")
       .def_ro("asked", &PhraseGraph::asked, "The number of steps scored by stateful features.");
 
-  nb::class_<LockedPhraseSearcher>(m, "PhraseSearcher", nb::type_slots(searcher_slots),
+  nb::class_<LockedPhraseSearcher>(m, "PhraseSearcher", cycle_slots<LockedPhraseSearcher>(),
                                    "Phrase-based search of one sentence after another.")
       .def(nb::init<const std::vector<std::pair<std::shared_ptr<Scorer>, Input<double>>>&, std::vector<OrderFeature>>(),
            "scorers"_a, "orders"_a)

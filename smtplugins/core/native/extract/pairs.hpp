@@ -71,7 +71,6 @@ class PairCounter {
   std::uint64_t occurrences() const noexcept { return occurrences_; }
   std::uint32_t sources() const noexcept { return sources_.size(); }  // if all pairs are in memory
   std::uint32_t targets() const noexcept { return targets_.size(); }
-  const ByteRanks& source_ranks() const noexcept { return source_ranks_; }
   const ByteRanks& target_ranks() const noexcept { return target_ranks_; }
   std::size_t bytes() const noexcept;
 

@@ -1,9 +1,10 @@
 #include "extract/phrases.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <stdexcept>
 #include <utility>
+
+#include "extract/links.hpp"
 
 namespace smt {
 namespace {
@@ -116,11 +117,6 @@ std::optional<Orientation> by_corners(const Sight& sight, OrientationKind kind, 
   if (sight.beyond_near(last, nearest)) return Orientation::kRight;
   if (sight.beyond_far(last, farthest)) return Orientation::kLeft;
   return std::nullopt;
-}
-
-void append_number(std::string& out, std::size_t number) {
-  char digits[24];
-  out.append(digits, std::to_chars(digits, digits + sizeof digits, number).ptr);
 }
 
 void append_words(std::string& out, const WordList& list, const std::vector<std::uint32_t>& words, int first, int last) {
@@ -320,16 +316,10 @@ void PhraseExtractor::write_lines(const SentencePair& pair, const Stretch& stret
   inverse += target + "||| " + source + "|||";
   for (int place = stretch.first_target; place <= stretch.last_target; ++place) {
     for (const std::uint16_t linked : grid_.of_target(place)) {
-      const auto from = static_cast<std::size_t>(linked - stretch.first_source);
-      const auto to = static_cast<std::size_t>(place - stretch.first_target);
-      plain += ' ';
-      append_number(plain, from);
-      plain += '-';
-      append_number(plain, to);
-      inverse += ' ';
-      append_number(inverse, to);
-      inverse += '-';
-      append_number(inverse, from);
+      const auto from = static_cast<unsigned>(linked - stretch.first_source);
+      const auto to = static_cast<unsigned>(place - stretch.first_target);
+      append_link(plain += ' ', from, to);
+      append_link(inverse += ' ', to, from);
     }
   }
   plain += '\n';

@@ -17,17 +17,16 @@
 #include <string_view>
 #include <vector>
 
+#include "base/orientation.hpp"
 #include "extract/bitext.hpp"
 #include "extract/lexical.hpp"
 #include "extract/pairs.hpp"
 
 namespace smt {
 
-// The distinctions: none, monotone or not, also swaps, also left and right discontinuous.
+// The distinctions: none, monotone or not, also swaps, also left and right discontinuous. Orientations are stored in
+// two bits; those that a kind does not distinguish are kRight.
 enum class OrientationKind : std::uint8_t { kNone, kMonotonicity, kMsd, kMslr };
-
-// Stored in two bits; orientations that a kind does not distinguish are kRight.
-enum class Orientation : std::uint8_t { kMonotone, kSwap, kLeft, kRight };
 
 inline constexpr std::size_t kExtractions = 3;  // by words, by phrases, hierarchical
 inline constexpr int kMaxPhraseLength = 255;

@@ -44,23 +44,6 @@ Graph::Graph(std::vector<std::int64_t> edge_offsets, Parts<std::int32_t> tails)
   }
 }
 
-Graph graph_of(const Forest& forest) {
-  std::vector<std::int64_t> edge_offsets{0};
-  Parts<std::int32_t> tails;
-  for (std::size_t v = 0; v < forest.nodes.size(); ++v) {
-    for (auto b = static_cast<std::size_t>(forest.node_bundles[v]);
-         b < static_cast<std::size_t>(forest.node_bundles[v + 1]); ++b) {
-      const auto below = forest.tails[b];
-      for (std::size_t r = 0; r < forest.rules[b].size(); ++r) {
-        tails.values.insert(tails.values.end(), below.begin(), below.end());
-        tails.end_part();
-      }
-    }
-    edge_offsets.push_back(static_cast<std::int64_t>(tails.size()));
-  }
-  return Graph(std::move(edge_offsets), std::move(tails));
-}
-
 Bundles bundles_of(const Graph& graph) {
   Bundles bundles;
   std::vector<std::int64_t>& order = bundles.edges.values;

@@ -40,9 +40,6 @@ class Graph {
   std::vector<std::int64_t> wide_;
 };
 
-// The edges of a parser's forest, one for each rule of a bundle, in the order of the bundles.
-Graph graph_of(const Forest& forest);
-
 // Edges grouped by head and tails: those into node v are groups [nodes[v], nodes[v + 1]), in lexical order of their
 // tails; group b has the edges edges[b], ascending.
 struct Bundles {

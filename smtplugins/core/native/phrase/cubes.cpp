@@ -51,11 +51,9 @@ void PhraseSearcher::add_point(std::int32_t number, std::int32_t row, std::int32
   const std::int32_t option = grid.options[at(column)];
   const PhraseOption& choice = choices_[at(option)];
   double score = hypotheses_[at(tail)].score + grid.jump + choice.score;
-  if (swaps_matter_) {
-    score += before_[at(choice.rule) * kOrientations + at(static_cast<std::int64_t>(grid.orientation))];
-  }
+  if (orders_.reordering()) score += orders_.before(choice.rule, grid.orientation);
   double total = score + choice.alone + usual_surprise_ + grid.future;
-  if (forward_ && !grid.full) total += behind_[at(choice.rule) * kOrientations];
+  if (orders_.forward() && !grid.full) total += orders_.behind(choice.rule, Orientation::kMonotone);
   if (total < stack.floor && options_.cube_diversity <= 0) return;
   heap_.push_back({total, static_cast<std::int32_t>(points_.size())});
   points_.push_back({score, number, tail, option, row, column, none});

@@ -12,35 +12,10 @@ std::size_t at(std::int64_t number) noexcept { return static_cast<std::size_t>(n
 
 }  // namespace
 
-void PhraseSearcher::order_values(const Hypothesis& before, std::int32_t option, float* values) const {
-  const PhraseOption& choice = choices_[at(option)];
-  const Orientation orientation = orientation_of(before, choice.first, choice.last);
-  std::size_t model = 0;
-  for (const OrderFeature& order : orders_) {
-    if (!order.reordering) {
-      *values++ = -static_cast<float>(coverages_.distance(before.last, choice.first));
-      continue;
-    }
-    const std::vector<float>& rows = rows_[model++];
-    const std::size_t c = order.class_of(orientation);
-    std::fill_n(values, order.components(), 0.0F);
-    std::size_t place = 0;
-    if (order.backward) {
-      values[order.collapse ? 0 : c] = rows[at(choice.rule) * order.columns() + c];
-      place = order.collapse ? 1 : order.classes();
-    }
-    if (order.forward && before.rule != none) {
-      const std::size_t ahead = order.backward ? order.classes() : 0;
-      values[order.collapse ? place : place + c] = rows[at(before.rule) * order.columns() + ahead + c];
-    }
-    values += order.components();
-  }
-}
-
 // The part below the goal.
 PhraseGraph PhraseSearcher::finish(const SearchForest& input) {
   PhraseGraph graph;
-  graph.components = components_;
+  graph.components = components();
   graph.made = made_;
   const std::vector<std::int32_t>& last = stacks_.back().kept;
   if (last.empty()) return graph;
@@ -64,10 +39,10 @@ PhraseGraph PhraseSearcher::finish(const SearchForest& input) {
   }
   graph.nodes.reserve(pending.size() + 1);
   graph.edges.reserve(edges);
-  graph.values.reserve(edges * components_);
+  graph.values.reserve(edges * graph.components);
   const auto goal_rule = static_cast<std::int32_t>(input.rules.scores.size()) - 1;
   std::vector<std::int32_t> numbers(hypotheses_.size(), none);
-  std::vector<float> values(components_);
+  std::vector<float> values(graph.components);
   std::vector<std::int32_t> arcs;
   for (std::vector<std::int32_t>& level : levels) {
     std::sort(level.begin(), level.end());
@@ -87,7 +62,8 @@ PhraseGraph PhraseSearcher::finish(const SearchForest& input) {
         graph.edges.push_back(
             {numbers[at(arc.tail)], choice.rule, choice.first, choice.last, arc.score - before.score});
         states_.values(before.state, arc.option, values.data());
-        order_values(before, arc.option, values.data() + states_.components());
+        orders_.values(before.rule, choice.rule, orientation_of(before, choice.first, choice.last),
+                       coverages_.distance(before.last, choice.first), values.data() + states_.components());
         graph.values.insert(graph.values.end(), values.begin(), values.end());
       }
       graph.node_edges.push_back(static_cast<std::int64_t>(graph.edges.size()));

@@ -1,11 +1,10 @@
 #include "phrase/search.hpp"
 
 #include <algorithm>
-#include <bit>
 #include <map>
 #include <numeric>
-#include <stdexcept>
 
+#include "lm/lm_state.hpp"
 #include "search/search.hpp"
 
 namespace smt {
@@ -17,38 +16,8 @@ std::size_t at(std::int64_t number) noexcept { return static_cast<std::size_t>(n
 
 }  // namespace
 
-// The class of an orientation in a reordering model.
-std::size_t OrderFeature::class_of(Orientation orientation) const noexcept {
-  switch (kind) {
-    case ReorderingKind::kMsd:
-      return orientation == Orientation::kMonotone ? 0 : (orientation == Orientation::kSwap ? 1 : 2);
-    case ReorderingKind::kMslr:
-      return at(static_cast<std::int64_t>(orientation));
-    case ReorderingKind::kMonotonicity:
-      return orientation == Orientation::kMonotone ? 0 : 1;
-    case ReorderingKind::kLeftRight:
-      return orientation == Orientation::kMonotone || orientation == Orientation::kRight ? 0 : 1;
-  }
-  return 0;
-}
-
-std::size_t OrderFeature::classes() const noexcept {
-  if (!reordering) return 0;
-  return kind == ReorderingKind::kMsd ? 3 : (kind == ReorderingKind::kMslr ? 4 : 2);
-}
-
 PhraseSearcher::PhraseSearcher(std::vector<WeightedScorer> scorers, std::vector<OrderFeature> orders)
-    : states_(std::move(scorers)), orders_(std::move(orders)) {
-  components_ = states_.components();
-  for (const OrderFeature& order : orders_) {
-    components_ += order.components();
-    if (order.weights.size() != order.components()) throw std::invalid_argument("a weight for each component");
-    if (!order.reordering) distortion_ += order.weights[0];
-    jumps_matter_ = true;
-    forward_ |= order.reordering && order.forward;
-    swaps_matter_ |= order.reordering;
-  }
-}
+    : states_(std::move(scorers)), orders_(std::move(orders)) {}
 
 PhraseGraph PhraseSearcher::run(const SearchForest& input, std::span<const std::vector<float>> rows,
                                 std::span<const std::int32_t> distances, const PhraseSearchOptions& options) {
@@ -79,7 +48,6 @@ PhraseGraph PhraseSearcher::run(const SearchForest& input, std::span<const std::
 void PhraseSearcher::start(const SearchForest& input, std::span<const std::vector<float>> rows,
                            std::span<const std::int32_t> distances) {
   const Forest& forest = input.forest;
-  rows_ = rows;
   positions_ = 0;
   choices_.clear();
   spans_.clear();
@@ -108,12 +76,11 @@ void PhraseSearcher::start(const SearchForest& input, std::span<const std::vecto
   }
   if (positions_ == 0) return;
 
-  const std::size_t rules = input.rules.scores.size();
-  weigh_orders(rows, rules);
+  orders_.start(rows, input.rules.scores.size());
   const auto by_estimate = [](const PhraseOption& left, const PhraseOption& right) {
     return left.estimate > right.estimate;
   };
-  if (swaps_matter_) {
+  if (orders_.reordering()) {
     // Most phrases follow the previous one directly.
     for (PhraseOption& option : choices_) option.estimate += usual(option.rule);
   }
@@ -129,7 +96,7 @@ void PhraseSearcher::start(const SearchForest& input, std::span<const std::vecto
   }
   if (changed && states_.costly()) {
     for (PhraseOption& option : choices_) {
-      option.estimate = option.score + (swaps_matter_ ? usual(option.rule) : 0.0);
+      option.estimate = option.score + (orders_.reordering() ? usual(option.rule) : 0.0);
       option.alone = 0.0;
     }
     begun = states_.start(input.rules, choices_);
@@ -175,66 +142,6 @@ void PhraseSearcher::list_options() {
   }
 }
 
-// The reordering scores of each rule for each orientation, and which rules have equal forward scores.
-void PhraseSearcher::weigh_orders(std::span<const std::vector<float>> rows, std::size_t rules) {
-  row_of_.assign(rules, none);
-  if (!swaps_matter_) return;
-  before_.assign(rules * kOrientations, 0.0);
-  behind_.assign(rules * kOrientations, 0.0);
-  std::size_t model = 0;
-  for (const OrderFeature& order : orders_) {
-    if (!order.reordering) continue;
-    const std::vector<float>& values = rows[model++];
-    const std::size_t classes = order.classes();
-    const std::size_t columns = order.columns();
-    if (values.size() != rules * columns) throw std::invalid_argument("a reordering model has a row for each rule");
-    for (std::size_t o = 0; o < kOrientations; ++o) {
-      const std::size_t c = order.class_of(static_cast<Orientation>(o));
-      const std::size_t ahead = order.backward ? classes : 0;
-      for (std::size_t r = 0; r < rules; ++r) {
-        const float* const row = values.data() + r * columns;
-        if (order.backward) {
-          before_[r * kOrientations + o] += order.weights[order.collapse ? 0 : c] * static_cast<double>(row[c]);
-        }
-        if (order.forward) {
-          const std::size_t weight = order.collapse ? (order.backward ? 1 : 0) : ahead + c;
-          behind_[r * kOrientations + o] += order.weights[weight] * static_cast<double>(row[ahead + c]);
-        }
-      }
-    }
-  }
-  if (!forward_) return;
-  // Equal rows get the number of the first rule with such a row.
-  const auto each = [&](std::size_t rule, auto visit) {
-    std::size_t number = 0;
-    for (const OrderFeature& order : orders_) {
-      if (!order.reordering) continue;
-      const std::vector<float>& values = rows[number++];
-      if (!order.forward) continue;
-      const std::size_t first = rule * order.columns() + (order.backward ? order.classes() : 0);
-      for (std::size_t c = 0; c < order.classes(); ++c) visit(values[first + c]);
-    }
-  };
-  row_slots_.assign(std::bit_ceil(2 * rules + 1), none);
-  const std::size_t mask = row_slots_.size() - 1;
-  std::vector<float> own;
-  std::vector<float> other;
-  for (std::size_t r = 0; r < rules; ++r) {
-    own.clear();
-    each(r, [&](float value) { own.push_back(value); });
-    std::uint64_t hash = 0;
-    for (const float value : own) hash = mix(hash, std::bit_cast<std::uint32_t>(value));
-    std::size_t slot = hash & mask;
-    for (; row_slots_[slot] != none; slot = (slot + 1) & mask) {
-      other.clear();
-      each(at(row_slots_[slot]), [&](float value) { other.push_back(value); });
-      if (own == other) break;
-    }
-    if (row_slots_[slot] == none) row_slots_[slot] = static_cast<std::int32_t>(r);
-    row_of_[r] = row_slots_[slot];
-  }
-}
-
 Orientation PhraseSearcher::orientation_of(const Hypothesis& before, std::int32_t first,
                                            std::int32_t last) const noexcept {
   if (first == before.last) return Orientation::kMonotone;
@@ -250,10 +157,8 @@ bool PhraseSearcher::reaches(const Hypothesis& before, std::int32_t first) const
 // The score of the phrase order, without the option's part.
 double PhraseSearcher::jump_of(const Hypothesis& before, std::int32_t first, Orientation orientation) const noexcept {
   double score = 0.0;
-  if (distortion_ != 0.0) score -= distortion_ * coverages_.distance(before.last, first);
-  if (forward_ && before.rule != none) {
-    score += behind_[at(before.rule) * kOrientations + at(static_cast<std::int64_t>(orientation))];
-  }
+  if (orders_.distortion() != 0.0) score -= orders_.distortion() * coverages_.distance(before.last, first);
+  if (orders_.forward() && before.rule != none) score += orders_.behind(before.rule, orientation);
   return score;
 }
 
@@ -262,7 +167,7 @@ PhraseSearcher::Candidate PhraseSearcher::candidate_of(std::int32_t tail, std::i
                                                        Orientation orientation, std::int32_t coverage) {
   const PhraseOption& choice = choices_[at(option)];
   double score = hypotheses_[at(tail)].score + jump + choice.score + move.score;
-  if (swaps_matter_) score += before_[at(choice.rule) * kOrientations + at(static_cast<std::int64_t>(orientation))];
+  if (orders_.reordering()) score += orders_.before(choice.rule, orientation);
   Candidate made{score, 0.0, tail, option, move.next, coverage};
   made.total = total_of(made);
   return made;
@@ -273,8 +178,8 @@ double PhraseSearcher::total_of(const Candidate& candidate) {
   double total = candidate.score + coverages_.future(candidate.coverage);
   if (coverages_.full(candidate.coverage)) {
     total += states_.finish(candidate.state);
-  } else if (forward_) {
-    total += behind_[at(choices_[at(candidate.option)].rule) * kOrientations];
+  } else if (orders_.forward()) {
+    total += orders_.behind(choices_[at(candidate.option)].rule, Orientation::kMonotone);
   }
   return total;
 }
@@ -360,13 +265,13 @@ void PhraseSearcher::offer(const Candidate& candidate, Stack& stack) {
   const bool full = coverages_.full(candidate.coverage);
   made.last = choice.last;
   if (!full) {
-    if (swaps_matter_ && choice.first > 0 && !coverages_.has(candidate.coverage, choice.first - 1)) {
+    if (orders_.reordering() && choice.first > 0 && !coverages_.has(candidate.coverage, choice.first - 1)) {
       // The next phrase may end where this one begins.
       made.first = choice.first;
     }
-    made.row = row_of_[at(choice.rule)];
+    made.row = orders_.row(choice.rule);
   }
-  if (full || (!jumps_matter_ && options_.distortion_limit < 0)) made.last = positions_;
+  if (full || (orders_.empty() && options_.distortion_limit < 0)) made.last = positions_;
   if (2 * (hypotheses_.size() + 1) >= slots_.size()) grow_slots();
   const std::size_t slot = slot_of(made);
   const Arc arc{candidate.tail, candidate.option, candidate.score, none};

@@ -2,7 +2,6 @@
 //
 // P. Koehn, F. J. Och and D. Marcu, "Statistical Phrase-Based Translation" (2003), and P. Koehn, "Pharaoh" (2004):
 // stacks, future costs, recombination. L. Huang and D. Chiang, "Forest Rescoring" (2007): cube pruning of stacks.
-// P. Koehn et al., "Edinburgh System Description for the 2005 IWSLT" (2005): lexicalised reordering.
 #pragma once
 
 #include <algorithm>
@@ -16,8 +15,9 @@
 #include <vector>
 
 #include "phrase/coverage.hpp"
-#include "search/forest.hpp"
+#include "phrase/reordering.hpp"
 #include "phrase/states.hpp"
+#include "search/forest.hpp"
 
 namespace smt {
 
@@ -35,29 +35,6 @@ struct PhraseSearchOptions {
   PhraseOrder order = PhraseOrder::kFree;
   bool all_edges = true;  // false: only the best derivation
   std::int64_t max_edges = std::int64_t{1} << 28U;
-};
-
-// The orientations of neighbouring phrases, and the classes that a reordering model maps them to.
-enum class Orientation : std::uint8_t { kMonotone, kSwap, kLeft, kRight };
-inline constexpr std::size_t kOrientations = 4;
-enum class ReorderingKind : std::uint8_t { kMsd, kMslr, kMonotonicity, kLeftRight };
-
-// A feature of the order of phrases. Distortion is minus the length of a jump. A reordering model has the scores of the
-// phrase with the previous phrase (`backward`) and the next one, a value for each class or the sum of both.
-struct OrderFeature {
-  bool reordering = false;
-  ReorderingKind kind = ReorderingKind::kMsd;
-  bool backward = true;
-  bool forward = false;
-  bool collapse = false;
-  std::vector<double> weights;
-
-  std::size_t classes() const noexcept;
-  std::size_t class_of(Orientation orientation) const noexcept;
-  std::size_t columns() const noexcept { return classes() * (std::size_t{backward} + std::size_t{forward}); }
-  std::size_t components() const noexcept {
-    return !reordering ? 1 : (collapse ? std::size_t{backward} + std::size_t{forward} : columns());
-  }
 };
 
 // Hypotheses and the steps between them; the first hypothesis covers nothing, the last is the goal. A step's rule is
@@ -90,7 +67,7 @@ class PhraseSearcher {
   PhraseSearcher(std::vector<WeightedScorer> scorers, std::vector<OrderFeature> orders);
 
   // Components of scorers, then of orders.
-  std::size_t components() const noexcept { return components_; }
+  std::size_t components() const noexcept { return states_.components() + orders_.components(); }
   // `rows` has, for each reordering model, the scores of each rule of the forest. Without a derivation the graph has no
   // nodes. Throws SearchLimit beyond max_edges.
   PhraseGraph run(const SearchForest& input, std::span<const std::vector<float>> rows,
@@ -196,10 +173,9 @@ class PhraseSearcher {
 
   void start(const SearchForest& input, std::span<const std::vector<float>> rows,
              std::span<const std::int32_t> distances);
-  void weigh_orders(std::span<const std::vector<float>> rows, std::size_t rules);
+  // The reordering scores of a phrase between others in the order of the source.
   double usual(std::int32_t rule) const noexcept {
-    return before_[static_cast<std::size_t>(rule) * kOrientations] +
-           behind_[static_cast<std::size_t>(rule) * kOrientations];
+    return orders_.before(rule, Orientation::kMonotone) + orders_.behind(rule, Orientation::kMonotone);
   }
   void list_options();
   // The options of a span that may extend a hypothesis with this coverage, as numbers.
@@ -229,19 +205,13 @@ class PhraseSearcher {
   void grow_slots();
   bool same(const Hypothesis& left, const Hypothesis& right) const noexcept;
   PhraseGraph finish(const SearchForest& input);
-  void order_values(const Hypothesis& before, std::int32_t option, float* values) const;
 
   PhraseStates states_;
-  std::vector<OrderFeature> orders_;
-  std::size_t components_ = 0;
-  double distortion_ = 0.0;  // weight
-  bool jumps_matter_ = false;   // whether the end of the last phrase is part of a hypothesis
-  bool forward_ = false, swaps_matter_ = false;
+  OrderScores orders_;
 
   // For the sentence.
   PhraseSearchOptions options_;
   std::int32_t positions_ = 0;
-  std::span<const std::vector<float>> rows_;
   Coverages coverages_;
   std::vector<PhraseSpan> spans_;
   std::vector<PhraseOption> choices_;
@@ -250,9 +220,6 @@ class PhraseSearcher {
   std::vector<std::uint8_t> fills_;                             // whether a span has such options
   std::vector<double> best_of_span_;
   std::vector<std::pair<std::int32_t, std::int32_t>> wanted_;
-  std::vector<double> before_, behind_;  // weighted reordering scores: rules times orientations
-  std::vector<std::int32_t> row_slots_;
-  std::vector<std::int32_t> row_of_;     // by rule: equal rows of forward models share a number
   std::vector<Hypothesis> hypotheses_;
   std::vector<Arc> arcs_;
   std::vector<Stack> stacks_;

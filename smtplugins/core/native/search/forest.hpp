@@ -1,6 +1,7 @@
 // The forest between parsers and searches: a sentence's forest without stateful features, and its rules.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -47,6 +48,13 @@ struct TargetRules {
   std::vector<std::int32_t> firsts;
   std::vector<std::int32_t> lasts;
 };
+
+// The number of tails that a target side needs.
+inline std::int64_t gaps_of(std::span<const std::int32_t> target) noexcept {
+  std::int64_t gaps = 0;
+  for (const std::int64_t symbol : target) gaps = std::max(gaps, -symbol);
+  return gaps;
+}
 
 // Both, as passed from Python to searches.
 struct SearchForest {

@@ -85,16 +85,6 @@ struct Joined {
   Joined() noexcept {}
 };
 
-// Prefetches the first memory that a join reads.
-template <int N>
-void prefetch_join(const LmTables& lm, const RightState<N>& before, const LeftState<N>& after) noexcept {
-  if (before.length == 0 || after.length == 0) return;
-  for (int n = 1; n <= after.length && n < lm.order; ++n) {
-    const std::uint64_t key = extend(after.pointers[n - 1], before.words[0]);
-    n + 1 == lm.order ? lm.longest.prefetch(key) : lm.middle(n + 1).prefetch(key);
-  }
-}
-
 // The left piece must have words.
 template <int N>
 Joined<N> join(const LmTables& lm, const RightState<N>& before, const LeftState<N>& after) noexcept {

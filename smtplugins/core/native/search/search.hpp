@@ -183,7 +183,7 @@ class Searcher final : public AnySearcher {
   std::vector<Link> links_;
   std::vector<Slot> slots_;
   std::uint32_t stamp_ = 0;
-  std::vector<std::int32_t> order_, place_;
+  std::vector<std::int32_t> order_;
   std::vector<std::int64_t> starts_, sorted_;
 
   // For a batch.

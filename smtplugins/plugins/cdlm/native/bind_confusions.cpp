@@ -26,16 +26,7 @@ using namespace nb::literals;
 namespace smt::cdlm {
 namespace {
 
-void check_offsets(std::span<const std::int64_t> offsets, std::size_t rows, std::size_t values) {
-  check(offsets.size() == rows + 1 && offsets.front() == 0, "expected offsets from 0, one more than rows");
-  check(static_cast<std::size_t>(offsets.back()) == values, "expected offsets to the end of the values");
-  for (std::size_t i = 1; i < offsets.size(); ++i) check(offsets[i - 1] <= offsets[i], "expected offsets that grow");
-}
-
-void check_within(std::span<const std::int32_t> numbers, std::size_t least, std::size_t count, const char* wanted) {
-  const auto low = -static_cast<std::int64_t>(least), high = static_cast<std::int64_t>(count);
-  for (const std::int32_t one : numbers) check(one >= low && one < high, wanted);
-}
+constexpr const char* kOffsets = "expected offsets that increase from 0 to the end of their values";
 
 // Counting runs without the GIL, so the object has its own lock.
 class LockedConfusions {
@@ -64,16 +55,14 @@ class LockedConfusions {
     const RuleView rules{view(lhs),    level,                view(source), view(source_offsets),
                          view(target), view(target_offsets), view(words),  view(labels),
                          {}};
-    check_within(view(edges), 0, rules.lhs.size(), "expected numbers of rules");
-    check(groups.shape(0) > 0, "expected offsets of groups");
-    check_offsets(view(groups), groups.shape(0) - 1, edges.shape(0));
+    check_numbers(view(edges), 0, rules.lhs.size(), "expected numbers of rules");
+    check_offsets(view(groups), edges.shape(0), "expected offsets of groups that increase from 0 to the end");
     work(rules, [&] { confused_.add_edges(rules, view(edges), view(groups)); });
   }
 
   void finish(std::uint32_t cap, bool most_often, bool wordless, const Input<std::uint8_t>& text,
               const Input<std::int64_t>& offsets) {
-    check(offsets.shape(0) > 0, "expected offsets of words");
-    check_offsets(view(offsets), offsets.shape(0) - 1, text.shape(0));
+    check_offsets(view(offsets), text.shape(0), "expected offsets of words that increase from 0 to the end");
     check(offsets.shape(0) > words_, "expected the text of each word");
     const auto* const bytes = reinterpret_cast<const char*>(text.data());
     nb::gil_scoped_release unlocked;
@@ -146,11 +135,15 @@ class LockedConfusions {
   template <class Work>
   void work(const RuleView& rules, Work add) {
     check(rules.level.size() == rules.lhs.size(), "expected a level for each rule");
-    check_offsets(rules.source_offsets, rules.lhs.size(), rules.source.size());
-    check_offsets(rules.target_offsets, rules.lhs.size(), rules.target.size());
-    check_within(rules.lhs, 0, rules.labels.size(), "expected numbers of labels");
-    check_within(rules.source, rules.labels.size(), rules.words.size(), "expected numbers of words and labels");
-    check_within(rules.target, 1U << 30U, rules.words.size(), "expected numbers of words and gaps");
+    const std::size_t offsets = rules.lhs.size() + 1;
+    check(rules.source_offsets.size() == offsets && rules.target_offsets.size() == offsets,
+          "expected an offset more than rules");
+    check_offsets(rules.source_offsets, rules.source.size(), kOffsets);
+    check_offsets(rules.target_offsets, rules.target.size(), kOffsets);
+    const auto labels = static_cast<std::int64_t>(rules.labels.size());
+    check_numbers(rules.lhs, 0, rules.labels.size(), "expected numbers of labels");
+    check_numbers(rules.source, -labels, rules.words.size(), "expected numbers of words and labels");
+    check_numbers(rules.target, -(std::int64_t{1} << 30U), rules.words.size(), "expected numbers of words and gaps");
     for (const std::int32_t one : rules.words) {
       check(one >= 0, "expected numbers of words from 0");
       words_ = std::max(words_, static_cast<std::size_t>(one) + 1);

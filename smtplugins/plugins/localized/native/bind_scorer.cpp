@@ -74,7 +74,6 @@ using Pairs = nb::ndarray<const std::int32_t, nb::shape<-1, 2>, nb::c_contig, nb
 }  // namespace
 
 void bind_scorer(nb::module_& m) {
-  m.attr("COMPONENTS") = static_cast<std::size_t>(kComponents);
   nb::class_<KeptModel>(m, "BlockModel",
                         "The features of blocks; the last number is for phrase pairs that are not blocks.")
       .def(nb::init<nb::bytes, Input<std::int64_t>, Input<std::int32_t>, Input<std::int64_t>, Input<std::int32_t>,

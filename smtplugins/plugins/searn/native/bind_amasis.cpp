@@ -16,6 +16,7 @@
 
 #include "amasis_search.hpp"
 #include "bind/arrays.hpp"
+#include "bind/cycles.hpp"
 #include "bind/options.hpp"
 #include "bindings.hpp"
 #include "search/search.hpp"
@@ -98,7 +99,7 @@ class LockedAmasis {
     searcher_ = std::make_unique<AmasisSearcher>(scorer_, std::move(weighed), labels_->model, options);
   }
 
-  const std::shared_ptr<Scorer>& scorer() const noexcept { return scorer_; }
+  int traverse(visitproc visit, void* arg) const { return visit_shared(scorer_, visit, arg); }
   void clear() {
     searcher_.reset();
     scorer_.reset();
@@ -143,23 +144,6 @@ class LockedAmasis {
   std::shared_ptr<KeptLabels> labels_;
 };
 
-int visit_searcher(PyObject* self, visitproc visit, void* arg) {
-  Py_VISIT(Py_TYPE(self));
-  if (!nb::inst_ready(self)) return 0;
-  const nb::handle object = nb::find(nb::inst_ptr<LockedAmasis>(self)->scorer());
-  Py_VISIT(object.ptr());
-  return 0;
-}
-
-int clear_searcher(PyObject* self) {
-  if (nb::inst_ready(self)) nb::inst_ptr<LockedAmasis>(self)->clear();
-  return 0;
-}
-
-PyType_Slot searcher_slots[] = {{Py_tp_traverse, reinterpret_cast<void*>(visit_searcher)},
-                                {Py_tp_clear, reinterpret_cast<void*>(clear_searcher)},
-                                {0, nullptr}};
-
 template <class T, class Records, class Get>
 auto of_records(Records records, Get get) {
   return [records, get](const AmasisGraph& graph) {
@@ -173,7 +157,6 @@ auto of_records(Records records, Get get) {
 }  // namespace
 
 void bind_amasis(nb::module_& m) {
-  m.attr("LABEL_COLUMNS") = static_cast<std::size_t>(kLabelColumns);
   using Graph = AmasisGraph;
   const auto edge = [](auto get) { return of_records<std::int32_t>(&Graph::edges, get); };
   const auto item = [](auto get) { return of_records<std::int32_t>(&Graph::items, get); };
@@ -221,7 +204,7 @@ void bind_amasis(nb::module_& m) {
       .def_rw("strings", &AmasisOptions::strings, "Recombine only fragments of the same words.")
       .def_rw("all_edges", &AmasisOptions::all_edges, "Keep all derivations, not the best alone.")
       .def_rw("max_edges", &AmasisOptions::max_edges, "Hypotheses above which the search raises SearchLimit.");
-  nb::class_<LockedAmasis>(m, "Amasis", nb::type_slots(searcher_slots),
+  nb::class_<LockedAmasis>(m, "Amasis", cycle_slots<LockedAmasis>(),
                            "Beam search with a stack of fragments, sentence by sentence.")
       .def(nb::init<std::shared_ptr<Scorer>, Input<double>, std::shared_ptr<KeptLabels>, const AmasisOptions&>(),
            "scorer"_a, "weights"_a, "labels"_a, "options"_a)

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "bind/arrays.hpp"
+#include "bind/cycles.hpp"
 #include "bind/options.hpp"
 #include "growth.hpp"
 #include "lm_part.hpp"
@@ -59,7 +60,7 @@ class CallbackPart final : public Part {
     nb::gil_scoped_acquire locked;
     object_.reset();
   }
-  nb::handle object() const noexcept { return object_; }
+  int traverse(visitproc visit, void* arg) const { return visit_object(object_, visit, arg); }
   void clear() { object_ = nb::none(); }
 
   std::size_t components() const noexcept override { return components_; }
@@ -115,21 +116,6 @@ class CallbackPart final : public Part {
   std::size_t components_;
   const Index* index_ = nullptr;
 };
-
-int visit_callback(PyObject* self, visitproc visit, void* arg) {
-  Py_VISIT(Py_TYPE(self));
-  if (nb::inst_ready(self)) Py_VISIT(nb::inst_ptr<CallbackPart>(self)->object().ptr());
-  return 0;
-}
-
-int clear_callback(PyObject* self) {
-  if (nb::inst_ready(self)) nb::inst_ptr<CallbackPart>(self)->clear();
-  return 0;
-}
-
-PyType_Slot callback_slots[] = {{Py_tp_traverse, reinterpret_cast<void*>(visit_callback)},
-                                {Py_tp_clear, reinterpret_cast<void*>(clear_callback)},
-                                {0, nullptr}};
 
 // Growth and its parts reuse buffers, so calls are serialised.
 class LockedGrowth {
@@ -246,7 +232,7 @@ NB_MODULE(_umt, m) {
 
   nb::class_<Part>(m, "Part", "A contextual feature of a growing tree.")
       .def_prop_ro("components", &Part::components, "The number of values for each edge.");
-  nb::class_<CallbackPart, Part>(m, "CallbackPart", nb::type_slots(callback_slots),
+  nb::class_<CallbackPart, Part>(m, "CallbackPart", smt::cycle_slots<CallbackPart>(),
                                  "A Python feature: an object with begin, reset, score and attach.")
       .def(nb::init<nb::object, std::size_t>(), "object"_a, "components"_a);
   m.def("shape_part", []() -> std::shared_ptr<Part> { return std::make_shared<ShapePart>(); },

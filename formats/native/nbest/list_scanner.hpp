@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "growing.hpp"
+#include "nbest/fields.hpp"
 #include "strings.hpp"
 
 namespace smt {
@@ -18,9 +19,6 @@ enum class ListDialect {
   kCdec,   // name=value; blank lines between lists
   kMoses,  // Name= v v; fields after the total
 };
-
-// The fields after a total, recognised by their syntax.
-enum ListExtra : std::size_t { kSegmentation, kAlignment, kTree, kInput, kExtras };
 
 struct ListTable {
   struct Nothing {};
