@@ -84,7 +84,7 @@ class _Forest(CdecForest):
         if type(value) is not str:
             self.fail(what, _show(value))
         if self.escaped and re.search("[\ud800-\udfff]", value):
-            self.fail("whole characters", quote(value))
+            self.fail("text without lone surrogates", quote(value))
         return value
 
     def as_list(self, value: Any, what: str) -> list[Any]:

@@ -24,7 +24,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add("--shape", choices=SHAPES, help="for table 7.5 without a parser: trees of this shape, the same for each length")
     add("--lm", metavar="FILE", help="target language model, for phrase-based translation")
-    add("--configuration", action="append", metavar="LETTERS", help="as in `smt bitree words` (repeatable)")
+    add("--configuration", action="append", metavar="LETTERS", help="atoms, as in `smt bitree words` (repeatable)")
     add(
         "--penalty",
         type=float,

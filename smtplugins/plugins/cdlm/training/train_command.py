@@ -77,7 +77,7 @@ def _add_learning(parser: argparse.ArgumentParser) -> None:
         action="append",
         default=[],
         metavar="FEATURE",
-        help="a fixed weight, such as blm (repeatable)",
+        help="keep this weight fixed, such as blm (repeatable)",
     )
     group.add_argument("--seed", type=int, default=1, metavar="N", help="random seed of the learner (default: 1)")
 
