@@ -39,7 +39,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         metavar="X",
         help="costs tried for the SVM (repeatable; default: 1, 0.1, 0.01)",
     )
-    add("--figures", choices=SIZES, help="the paper's text size to show figures of (default: 10k up to 50,000 pairs)")
+    add("--figures", choices=SIZES, help="training size in the paper to compare with (default: 10k up to 50,000 pairs)")
     add_path(parser)
     add_tuning(parser, None, seeds=None)
     add_study(parser, TABLES, ROWS)

@@ -136,7 +136,7 @@ def _projective(heads: Sequence[int], word: int) -> bool:
 
 
 def _upwards(heads: Sequence[int], below: Sequence[Sequence[int]]) -> list[int]:
-    """Dependents before heads."""
+    """All words below these, dependents before their heads."""
     order = [word for word, head in enumerate(heads) if head < 0]
     for word in order:
         order.extend(below[word])

@@ -50,7 +50,7 @@ class BlockRow:
 
     @property
     def title(self) -> str:
-        """The paper's name for the order of blocks."""
+        """The paper's name for the order of blocks: monotone, swaps, or swaps with orientations."""
         return "MON" if self.order == "monotone" else "SWAP & OR" if "b" in self.letters else "SWAP"
 
     @property

@@ -20,7 +20,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     """Add the command's options."""
     from smtplugins.contracts.tools.files import add_output
 
-    parser.add_argument("-s", "--source", required=True, metavar="FILE", help="source sentences, tokenised, one a line")
+    parser.add_argument("-s", "--source", required=True, metavar="FILE", help="source sentences, one per line")
     parser.add_argument("-t", "--target", required=True, metavar="FILE", help="target sentences, in the same order")
     parser.add_argument(
         "-a", "--alignment", required=True, metavar="FILE", help="word alignments: points 0-0 1-2, GIZA++'s A3 or bal"

@@ -162,7 +162,7 @@ class Policy:
         if decide == "draw":
             return int(best[draw_index(self.shares, draw)])
         if decide != "vote":
-            raise UsageError(f"decide: there is no {decide!r}{suggestion(decide, ('vote', 'draw', 'last'))}")
+            raise UsageError(f"decide: unknown value {decide!r}{suggestion(decide, ('vote', 'draw', 'last'))}")
         votes = np.zeros(len(self.labels))
         for label, share in zip(best.tolist(), self.shares.tolist(), strict=True):
             votes[label] += share

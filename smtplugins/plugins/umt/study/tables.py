@@ -88,7 +88,7 @@ def speed_table(names: Mapping[str, str], runs: Mapping[str, DecodedTest], round
 
 
 def training_table(names: Mapping[str, str], learnt: Mapping[str, Learnt]) -> StudyTable:
-    """Table 2: CPU milliseconds of the whole of learning for each sentence, and of one pass over the sentences."""
+    """Table 2: CPU milliseconds per sentence, of the whole run of learning and of a single pass."""
     rows: list[dict[str, Any]] = []
     for key, name in names.items():
         own = learnt[key]
