@@ -109,7 +109,7 @@ class Reference:
     def _loaded(self, table: RuleTable) -> Iterator[Applied]:
         """The rules of a table that can apply."""
         if table.limit:
-            raise UsageError(f"{table.path}: the decoder `reference` has no limit of target sides")
+            raise UsageError(f"{table.path}: the decoder `reference` does not support `limit`")
         columns = table.load(self._resources.formats, self._resources.cache)
         span = self._options.max_span if table.max_span is None else table.max_span
         limit = math.inf if span is None or span == NO_LIMIT else span

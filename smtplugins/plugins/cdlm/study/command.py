@@ -43,7 +43,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     add("--learner", default=LEARNER, metavar="NAME[,key=value...]", help=f"learner of the models (default: {LEARNER})")
     gains = "precision and decay of the linear gains: measured on the baseline LM's picks, published (0.85,0.7), or P,R"
     add("--gains", default="measured", metavar="measured|published|P,R", help=gains)
-    add("--iterations", type=int, default=5, metavar="N", help="rounds of confusing and learning (default: 5)")
+    add("--iterations", type=int, default=5, metavar="N", help="rounds of making sets and learning (default: 5)")
     add("--rounds", type=int, default=0, metavar="N", help="learn from sets of the last N rounds, 0: all (default: 0)")
     frequent = "without --classes: number of most frequent words with their own class (default: 250)"
     add("--frequent", type=int, default=250, metavar="N", help=frequent)

@@ -41,7 +41,7 @@ def add_learning(parser: argparse.ArgumentParser) -> None:
         help="portion of the events for the float features (default: 1; the paper 0.1)",
     )
     parser.add_argument(
-        "--float-passes", type=int, default=1, metavar="N", help="passes over that portion (default: 1)"
+        "--float-passes", type=int, default=1, metavar="N", help="passes over --float-portion (default: 1)"
     )
     parser.add_argument(
         "--rate", type=float, default=1e-4, metavar="R", help="learning rate with block bigrams (default: 1e-4)"

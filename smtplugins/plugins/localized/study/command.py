@@ -41,7 +41,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     )
     add("--stack-size", type=int, default=100, metavar="N", help="hypotheses in a stack (default: 100)")
     add_metric(parser)
-    add_study(parser, TABLES, {row.key: f"{row.title} {row.components}" for row in ROWS})
+    add_study(parser, TABLES, {row.key: f"{row.order_in_words}, features {row.components}" for row in ROWS})
 
 
 def run(host: Host, args: argparse.Namespace) -> None:

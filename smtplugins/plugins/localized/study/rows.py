@@ -54,6 +54,12 @@ class BlockRow:
         return "MON" if self.order == "monotone" else "SWAP & OR" if "b" in self.letters else "SWAP"
 
     @property
+    def order_in_words(self) -> str:
+        """The order of blocks in words."""
+        orders = {"MON": "no swaps", "SWAP": "swaps", "SWAP & OR": "swaps and orientations"}
+        return orders[self.title]
+
+    @property
     def components(self) -> str:
         """The features as the paper writes them."""
         several = len(self.letters) > 3
