@@ -53,7 +53,7 @@ class Learnt:
 
 @dataclass(frozen=True)
 class DecodedTest:
-    """Translations of the test set; CPU seconds of parsing and search, and of search alone, each the fastest round's."""
+    """Translations of the test set; CPU seconds of parsing and search, and of search alone, in the fastest round."""
 
     texts: tuple[str, ...]
     decoding: float
