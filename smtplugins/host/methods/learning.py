@@ -169,7 +169,7 @@ class Learning:
         place = _place(folder, record, "tune_policy")
         chosen = record.learner if learner is None else learner
         if chosen is None:
-            raise UsageError("tune_policy: name a learner")
+            raise UsageError("tune_policy: expected a learner, found none")
         plan = plan_of(host, chosen, listed(keep), runs, seed=record.seed, combine=combine, jobs=jobs)
         return tune_policy(
             host,

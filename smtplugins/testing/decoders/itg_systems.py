@@ -75,7 +75,7 @@ def _derivations(system: ItgSystem, words: tuple[str, ...]) -> tuple[EnumeratedD
     orders = list(itertools.islice(_orders(system, words), MOST + 1))
     if len(orders) > MOST:
         return None
-    made = [_scored(steps) for steps in orders]
+    made = [_score(steps) for steps in orders]
     pairs = grammars.rescored("kit-pairs", [" ".join(derivation.words) for derivation in made])
     return tuple(
         replace(derivation, features={**derivation.features, "kit-pairs": pairs[" ".join(derivation.words)]})
@@ -88,14 +88,14 @@ _Phrases = tuple[tuple[Rule, bool], ...]
 
 def _orders(system: ItgSystem, words: tuple[str, ...]) -> Iterator[_Phrases]:
     """Yield phrases in all separable target orders; the position of phrases without words does not matter."""
-    for phrases in _segmented(system.options_of(words), 0, len(words)):
+    for phrases in _segment(system.options_of(words), 0, len(words)):
         silent = tuple(phrase for phrase in phrases if not phrase[0].target)
         spoken = [phrase for phrase in phrases if phrase[0].target]
         for order in separable(len(spoken)):
             yield (*(spoken[k] for k in order), *silent)
 
 
-def _segmented(
+def _segment(
     options: Mapping[tuple[int, int], Sequence[tuple[Rule, bool]]], first: int, end: int
 ) -> Iterator[_Phrases]:
     if first == end:
@@ -104,7 +104,7 @@ def _segmented(
         return
     for last in range(first + 1, end + 1):
         for phrase in options.get((first, last), ()):
-            for rest in _segmented(options, last, end):
+            for rest in _segment(options, last, end):
                 yield (phrase, *rest)
 
 
@@ -125,7 +125,7 @@ def _comes_apart(order: tuple[int, ...]) -> bool:
     )
 
 
-def _scored(phrases: _Phrases) -> EnumeratedDerivation:
+def _score(phrases: _Phrases) -> EnumeratedDerivation:
     features: dict[str, float] = {"kit-origin[1]": 0.0}
     words: list[str] = []
     for rule, minted in phrases:

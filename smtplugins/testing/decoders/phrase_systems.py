@@ -140,7 +140,7 @@ def _derivations(system: PhraseSystem, words: tuple[str, ...]) -> tuple[Enumerat
     orders = list(itertools.islice(_orders(system, words), MOST + 1))
     if len(orders) > MOST:
         return None
-    made = [_scored(steps) for steps in orders]
+    made = [_score(steps) for steps in orders]
     pairs = grammars.rescored("kit-pairs", [" ".join(derivation.words) for derivation in made])
     return tuple(
         replace(derivation, features={**derivation.features, "kit-pairs": pairs[" ".join(derivation.words)]})
@@ -171,7 +171,7 @@ def _orders(system: PhraseSystem, words: tuple[str, ...]) -> Iterator[tuple[_Ste
     return onwards(frozenset(range(len(words))), 0, ()) if words else iter(())
 
 
-def _scored(steps: Sequence[_Step]) -> EnumeratedDerivation:
+def _score(steps: Sequence[_Step]) -> EnumeratedDerivation:
     features = {"kit-origin[1]": 0.0, JUMPS: 0.25 * (steps[-1][1] if steps else 0)}
     words: list[str] = []
     before = 0
