@@ -24,7 +24,7 @@ S = TypeVar("S")
 
 @runtime_checkable
 class RuleFeature(Protocol):
-    """Scores rules out of context: a call for all rules of a grammar, one for all rules made for a sentence."""
+    """Scores rules out of context; a call scores all rules of a grammar, or all that are made for a sentence."""
 
     def score_rules(self, rules: Rules) -> Scores: ...
 

@@ -37,7 +37,7 @@ def stream_of(host: Host, lists: ListStream | Iterable[Candidates] | Path) -> Li
 
 
 def weights_of(host: Host, weights: Mapping[str, float] | Path | None) -> Mapping[str, float] | None:
-    """The weights, read if they are a path."""
+    """The weights; if they are a path, read them."""
     return host.read_weights(weights) if isinstance(weights, (str, os.PathLike)) else weights
 
 

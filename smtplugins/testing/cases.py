@@ -39,9 +39,9 @@ class _Checks:
         """The subject of the checks."""
         named = isinstance(self.offer, str)
         record = host.registry.entry(self.kind, self.offer).record if named else request.getfixturevalue("offer")
-        return self.module.subject(record, tmp_path, host, **self._given())
+        return self.module.subject(record, tmp_path, host, **self._replacements())
 
-    def _given(self) -> dict[str, Any]:
+    def _replacements(self) -> dict[str, Any]:
         return {}
 
     def _run(self, check: Check, subject: Any) -> None:
@@ -58,7 +58,7 @@ class FeatureChecks(_Checks):
     module: ClassVar[ModuleType] = features
     options: Mapping[str, Any] | None = None
 
-    def _given(self) -> dict[str, Any]:
+    def _replacements(self) -> dict[str, Any]:
         return {"options": self.options}
 
     @_each(features.CHECKS)
@@ -74,7 +74,7 @@ class MetricChecks(_Checks):
     module: ClassVar[ModuleType] = metrics
     options: Mapping[str, Any] | None = None
 
-    def _given(self) -> dict[str, Any]:
+    def _replacements(self) -> dict[str, Any]:
         return {"options": self.options}
 
     @_each(metrics.CHECKS)
@@ -91,7 +91,7 @@ class FormatChecks(_Checks):
     samples: Mapping[str, Sequence[Any]] | None = None
     files: Mapping[str, bytes] | None = None
 
-    def _given(self) -> dict[str, Any]:
+    def _replacements(self) -> dict[str, Any]:
         return {"samples": self.samples, "files": self.files}
 
     @_each(formats.CHECKS)
@@ -108,7 +108,7 @@ class LearnerChecks(_Checks):
     options: Mapping[str, Any] | None = None
     problems: Mapping[type, Any] | None = None
 
-    def _given(self) -> dict[str, Any]:
+    def _replacements(self) -> dict[str, Any]:
         return {"options": self.options, "problems": self.problems}
 
     @_each(learners.CHECKS)
@@ -126,7 +126,7 @@ class DecoderChecks(_Checks):
     model: Any = None
     exact: Mapping[str, Any] | None = None
 
-    def _given(self) -> dict[str, Any]:
+    def _replacements(self) -> dict[str, Any]:
         return {"options": self.options, "model": self.model, "exact": self.exact}
 
     @_each(decoders.CHECKS)

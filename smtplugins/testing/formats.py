@@ -243,7 +243,7 @@ def damage_is_reported(subject: FormatSubject) -> None:
         **{f"a file of kind {k}": data for k, every in samples.FILES.items() for data in every},
     }
     for name, data in files.items():
-        for what, damaged in _damaged(data):
+        for what, damaged in _damage(data):
             _failure(subject, damaged, f"{name!r} {what}")
 
 
@@ -337,7 +337,7 @@ def _must_fail(subject: FormatSubject, data: bytes, what: str, line: int) -> Non
     assert error.line == line, f"{what}: the error names another line: {error}"
 
 
-def _damaged(data: bytes) -> Iterator[tuple[str, bytes]]:
+def _damage(data: bytes) -> Iterator[tuple[str, bytes]]:
     lines = data.split(b"\n")
     half = len(lines) // 2
     yield "cut in the middle of its last line", data[: len(data) - len(lines[-2 if len(lines) > 1 else -1]) // 2 - 1]

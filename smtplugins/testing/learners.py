@@ -136,13 +136,13 @@ def resumed_is_the_same(subject: LearnerSubject) -> None:
         wanted = subject.digests(problem)
         last = len(wanted) - 1
         for stop in sorted({round(k * last / (_MOST_STOPS - 1)) for k in range(_MOST_STOPS)}):
-            model, state = _saved(subject, problem, stop)
+            model, state = _save_and_load(subject, problem, stop)
             assert model.digest() == wanted[stop], f"the model of step {stop + 1} on {name} changes when saved and read"
             rest = subject.digests(problem, start=model, resume=state)
             _assert_same(wanted[stop + 1 :], rest, f"stopped after step {stop + 1} on {name} and resumed", stop + 1)
 
 
-def _saved(subject: LearnerSubject, problem: Any, stop: int) -> tuple[Model, LearnerState]:
+def _save_and_load(subject: LearnerSubject, problem: Any, stop: int) -> tuple[Model, LearnerState]:
     """Stop a learner after a step; returns its model and state, saved and loaded again."""
     steps = subject.steps(problem)
     step = next(itertools.islice(steps, stop, None))

@@ -30,7 +30,7 @@ def parse(lines: Lines, *, method: Method = "union") -> Iterator[Alignment]:
     stream = iter(lines)
     for count in stream:
         if not is_id(count.strip(" \t\r\n")):
-            raise lines.error("how often the pair occurs", quote(count.strip(" \t\r\n")), 1)
+            raise lines.error("the count of the sentence pair", quote(count.strip(" \t\r\n")), 1)
         first = lines.number
         target, to_source = _side(lines.next(stream, "the target sentence on the next line"), lines)
         source, to_target = _side(lines.next(stream, "the source sentence on the next line"), lines)

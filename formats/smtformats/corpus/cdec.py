@@ -105,7 +105,7 @@ def _compose(segment: Segment) -> str:
 
 
 def matches(head: bytes) -> bool:
-    """Match if the first line and half of all have a tag, or references of words (not of scores or links)."""
+    """Match if the first line and half of all lines have a tag, or references that are words, not scores or links."""
     lines = first_lines(head)
     good = [_is_segment(line) for line in lines]
     return good[:1] == [True] and len(good) <= 2 * sum(good)

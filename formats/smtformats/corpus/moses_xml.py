@@ -129,7 +129,7 @@ class _Reader:
         if name == "zone" and first == end:
             raise _Fault("a zone without words")
         if name == "ne" and end != first + 1:
-            raise _Fault("a placeholder with more or fewer than one word")
+            raise _Fault("a placeholder without exactly one word")
         given = attributes.get("prob", "")
         if given and name not in ("wall", "zone", "ne"):
             values = given.split("||")

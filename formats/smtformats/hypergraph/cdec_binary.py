@@ -258,7 +258,7 @@ class _Writer:
         self.rule_values = self.archive["rule_values"] if own else graph.grammar.values
         for values in (graph.values, self.rule_values):
             if not np.isfinite(values).all():
-                self.fail("finite numbers as the values of features", "others")
+                self.fail("finite numbers as the values of features", "NaN or infinity")
         order = self.archive.get("order")
         if order is None or not np.array_equal(np.sort(order), np.arange(edges)):
             order = np.arange(edges)

@@ -82,7 +82,7 @@ class _Forest(CdecForest):
         if type(value) is not str:
             self.fail(what, _show(value))
         if self.escaped and re.search("[\ud800-\udfff]", value):
-            self.fail("whole characters", quote(value))
+            self.fail("text without lone surrogates", quote(value))
         return value
 
     def as_list(self, value: Any, what: str) -> list[Any]:
@@ -304,7 +304,7 @@ def _pieces(graph: GraphColumns, spelling: Mapping[str, Any], number: Number) ->
         yield "{}\n"
         return
     if not np.isfinite(graph.values).all():
-        raise FormatError("finite numbers as the values of features", "others", file=graph.file, line=graph.line)
+        raise FormatError("finite values of features", "NaN or infinity", file=graph.file, line=graph.line)
     extras, edges, nodes = graph.extras, len(graph), graph.nodes
     ruled = len(graph.grammar) > 0
     listed = len(graph.names) <= _MAX_LISTED and not spelling.get("named", False)

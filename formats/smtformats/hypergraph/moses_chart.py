@@ -90,7 +90,7 @@ class _Sentence:
         if span[0] >= span[1]:
             raise error("a first position and one not before it", quote(f"[{first}..{last}]"), _SPAN)
         if gaps != links:
-            raise error("the links of gaps again", quote(gaps), _GAPS)
+            raise error("the same gap alignment again", quote(gaps), _GAPS)
         below = [arcs.earlier(hypothesis, _TAILS, "fills a gap") for hypothesis in tails.split()]
         if len(below) != gaps.count(" "):
             raise error(f"{gaps.count(' ')} hypotheses, one for each gap", f"{len(below)}", _TAILS)

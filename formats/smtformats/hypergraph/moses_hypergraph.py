@@ -96,9 +96,9 @@ class _Parser:
         header = self.next(f"`{_HEADER}`")
         if header != _HEADER:
             self.fail(f"`{_HEADER}`", quote(header))
-        counts = _COUNTS.fullmatch(text := self.next("how many nodes and edges there are"))
+        counts = _COUNTS.fullmatch(text := self.next("the numbers of nodes and edges"))
         if counts is None:
-            self.fail("how many nodes and edges there are", quote(text))
+            self.fail("the numbers of nodes and edges", quote(text))
         nodes, edges = int(counts[1]), int(counts[2])
         for field, (what, count, limit) in enumerate(
             [("nodes", nodes, self.max_nodes), ("edges", edges, self.max_edges)], 1
@@ -152,7 +152,7 @@ class _Parser:
                 tokens[at] = f"[{len(tails)}]"
         features = self.features([item for item in fields[1].split(" ") if item])
         if not _COUNT.fullmatch(fields[2]):
-            self.fail("how many source words are covered", quote(fields[2]), 3)
+            self.fail("the number of source words covered", quote(fields[2]), 3)
         self.covered.append(int(fields[2]))
         return Edge(tails, self.rule(tokens), features)
 

@@ -58,7 +58,7 @@ def _add_directions(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group(
         "directions",
         "Forward: each target word has at most one source word; backward: each source word has at most one target "
-        "word. Files with source and target exchanged, such as one of GIZA++'s, are turned around.",
+        "word. Files with source and target exchanged, such as one of GIZA++'s, are swapped back.",
     )
     group.add_argument(
         "--forward", metavar="FILE", help="read the forward alignment from this file instead of training"

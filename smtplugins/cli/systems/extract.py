@@ -125,7 +125,7 @@ def _add_rules(parser: argparse.ArgumentParser) -> None:
         "--counts",
         metavar="fractional|unit|places",
         help="fractional: the rules of a phrase pair share a count of one (moses); unit: each gets one; places: "
-        "each occurrence of the rule's source words counts once, wherever non-terminals at its ends begin and end",
+        "one for each place where its source words occur, however many spans its outer non-terminals can take",
     )
     group.add_argument("-j", "--jobs", type=int, default=1, metavar="N", help="threads (same table for any N)")
 

@@ -50,7 +50,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--vocabulary", metavar="FILE", help="drop n-grams with words that are not in this file")
     parser.add_argument(
-        "--memory", metavar="SIZE", help="fail if more is needed: 500M, 8G (default: 80%% of the machine's)"
+        "--memory", metavar="SIZE", help="fail if more memory is needed: 500M, 8G (default: 80%% of the machine's)"
     )
 
 

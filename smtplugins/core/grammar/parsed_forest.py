@@ -80,7 +80,7 @@ class MintedRules:
 
     @cached_property
     def part(self) -> GrammarPart:
-        """The same rules as those of a table."""
+        """The same rules in the form of a table's."""
         return GrammarPart(grammar_columns(self._minting.rules(self._words)), self._tables)
 
 

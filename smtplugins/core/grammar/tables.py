@@ -37,7 +37,7 @@ class Tables:
 
 
 def own_label(label: str) -> str:
-    """The label used in derivations: of Moses' pair `SOURCE][TARGET` the target label."""
+    """The label used in derivations: the target label of Moses' pair `SOURCE][TARGET`, else the label."""
     return label.rpartition("][")[2]
 
 

@@ -190,7 +190,7 @@ class Hypergraph:
         return column
 
     def scores(self, weights: Weights) -> Floats:
-        """The weighted feature sums of all edges: a sparse product over rules, gathered, plus the edges' own."""
+        """The weighted feature sums of all edges: those of their rules, computed once per rule, plus the edges' own."""
         import numpy as np
 
         by = self.weight_column(weights)
@@ -402,7 +402,7 @@ def _check_offsets(name: str, offsets: Ints, rows: int, end: int) -> None:
 
 
 def _frozen(name: str, values: ArrayLike, kind: str) -> NDArray[Any]:
-    """A read-only view, or a copy if the kind of number differs."""
+    """A read-only view, or a copy if the dtype differs."""
     import numpy as np
 
     array = np.asarray(values)

@@ -150,7 +150,7 @@ def write_lm(model: NativeLanguageModel, path: str | os.PathLike[str]) -> None:
     # Follow links; a device or a pipe cannot be replaced by renaming.
     name = os.path.realpath(path)
     if os.path.exists(name) and not os.path.isfile(name):
-        raise OSError(errno.EINVAL, "a language model is written to a file of its own", os.fspath(path))
+        raise OSError(errno.EINVAL, "a language model can only be written to a regular file", os.fspath(path))
     part = f"{name}.part{os.getpid()}"
     try:
         model.write_binary(part)

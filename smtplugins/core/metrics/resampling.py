@@ -36,7 +36,7 @@ def bootstrap_sums(stats: NDArray[Any], samples: int, seed: int) -> NDArray[Any]
 
 
 def swapped_sums(stats: NDArray[Any], trials: int, seed: int) -> NDArray[Any]:
-    """The summed statistics of the segments picked by coin in each trial: trials x columns; for systems as above."""
+    """The summed statistics of the segments picked by coin in each trial, for systems as bootstrap_sums."""
     import numpy as np
 
     segments = stats.shape[-2]

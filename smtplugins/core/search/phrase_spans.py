@@ -27,7 +27,7 @@ def phrase_spans(graph: GraphColumns | Hypergraph) -> tuple[NDArray[Any], NDArra
         raise NoPhrases("expected edges with at most one tail, as in a phrase-based decoder's graph")
     grammar, rules = graph.grammar, np.asarray(graph.rules)
     if len(rules) and int(rules.min()) < 0:
-        raise NoPhrases("expected the rule of every edge")
+        raise NoPhrases("expected a rule for every edge, found edges without one")
     gaps = np.concatenate([[0], np.cumsum(np.asarray(grammar.target) < 0)])
     firsts, lasts = grammar.target_offsets[:-1][rules], grammar.target_offsets[1:][rules]
     behind = gaps[lasts] - gaps[np.minimum(firsts + 1, lasts)]

@@ -24,8 +24,9 @@ class RuleTable:
     ``name`` names its columns of scores where the format leaves that open; ``owner`` is Joshua's. ``limit`` is the
     number of target sides kept for a source side, 0 for all; ``max_span`` the longest span, if not the decoder's own,
     -1 for rules that begin at the start of the sentence; ``scores`` the number of scores of each rule, if known.
-    ``format`` is told from the file, unless the model has a ``grammar_format``. ``position`` is the number of features
-    and other tables before the table's scores in n-best lists. With ``tuneable: false`` its weights are not learnt.
+    ``format`` is detected from the file, unless the model has a ``grammar_format``. ``position`` is the number of
+    features and other tables before the table's scores in n-best lists. With ``tuneable: false`` its weights are not
+    learnt.
     """
 
     path: Path

@@ -74,7 +74,7 @@ class SentenceParser:
         self.first_names: list[str] = []
 
     def _copying(self) -> tuple[PassThrough | None, list[Active]]:
-        """The rules that copy input words, and the rule features but the one that scores their labels."""
+        """The rules that copy input words, and the rule features except the one that scores their labels."""
         options, phrases = self.options, self.phrases
         probabilities = options.oov_labels
         if options.pass_through == "none":

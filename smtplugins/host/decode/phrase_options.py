@@ -67,7 +67,7 @@ class PhraseTableOptions(CheckedOptions):
     )
 
     def parsing(self) -> ParsingOptions:
-        """How the phrases of a sentence are looked up: as rules without gaps, and no rule that joins spans."""
+        """The parsing options that find the phrases of a sentence: rules without gaps, no glue."""
         own = {"pass_through": getattr(self, "pass_through", "unknown"), "glue": False}
         return fill(ParsingOptions, self, max_span=self.max_phrase_length, **own)
 

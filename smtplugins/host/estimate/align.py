@@ -144,7 +144,7 @@ def read_directions(
 ) -> Iterator[Directions]:
     """Read alignments of both directions from files, with the words of a text if given.
 
-    A file with source and target exchanged, such as GIZA++'s second file, is turned around.
+    A file with source and target exchanged, such as GIZA++'s second file, is swapped back.
     """
     if os.fspath(forward) == os.fspath(backward) == "-":
         raise UsageError(
@@ -184,7 +184,7 @@ def _words(alignment: Alignment) -> tuple[Words, Words] | None:
 
 
 class _Orienter:
-    """Orients the alignments of one file like the text."""
+    """Gives the alignments of one file the direction of the text: source to target."""
 
     def __init__(self, name: str) -> None:
         self._name = name

@@ -57,7 +57,7 @@ class SparseBlock:
 
     @cached_property
     def columns(self) -> tuple[NDArray[Any], ...]:
-        """Dense columns."""
+        """The entries as a dense column for each name."""
         import numpy as np
 
         table = np.zeros((self.size, len(self.names)))

@@ -170,7 +170,7 @@ class Learning:
         place = _place(folder, record, "tune_policy")
         chosen = record.learner if learner is None else learner
         if chosen is None:
-            raise UsageError("tune_policy: name a learner")
+            raise UsageError("tune_policy: expected a learner, found none")
         plan = plan_of(host, chosen, listed(keep), runs, seed=record.seed, combine=combine, jobs=jobs)
         weights = weights_of(host, start)
         settings = RunSettings(place, weights, resume, command, cache, post, note, quiet)

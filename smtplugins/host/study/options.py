@@ -20,7 +20,7 @@ def add_printing(parser: argparse.ArgumentParser, *, paper: bool = True) -> None
     parser.add_argument("-f", "--format", choices=PRINTED, default="text", help="how to print the tables")
     if paper:
         parser.add_argument(
-            "--paper", action=argparse.BooleanOptionalAction, default=True, help="the paper's figures beside ours"
+            "--paper", action=argparse.BooleanOptionalAction, default=True, help="show the paper's figures beside ours"
         )
 
 

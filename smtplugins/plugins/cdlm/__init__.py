@@ -57,7 +57,7 @@ def smt_commands() -> Iterator[Command]:
     )
     yield Command(
         name="confuse",
-        summary="write confusion sets of sentences: hypergraphs of translations confusable with each",
+        summary="write the confusion set of each sentence: a hypergraph of texts a system may confuse with it",
         configure="smtplugins.plugins.cdlm.sets.confuse_command:configure",
         run="smtplugins.plugins.cdlm.sets.confuse_command:run",
     )

@@ -66,17 +66,17 @@ class Reference:
         for sentence in sentences:
             if sentence.lattice is not None:
                 raise UsageError(f"sentence {sentence.id}: the decoder `reference` takes sentences, not lattices")
-            yield self._decoded(sentence, model.weights, graphs)
+            yield self._decode(sentence, model.weights, graphs)
 
-    def _decoded(self, sentence: Sentence, weights: Mapping[str, float], graphs: bool) -> Decoding:
+    def _decode(self, sentence: Sentence, weights: Mapping[str, float], graphs: bool) -> Decoding:
         times = Times()
         with times("loading"):
             if self._tables is None:
-                self._tables = [applied for table in self._resources.tables for applied in self._loaded(table)]
+                self._tables = [applied for table in self._resources.tables for applied in self._load_rules(table)]
         scorers = [active.feature.start(sentence) for active in self._stateful]
         words = (MARKS[0], *sentence.tokens, MARKS[1]) if self._options.markers else sentence.tokens
         with times("parsing"):
-            rules = self._weighed(self._rules(sentence, words), scorers, weights)
+            rules = self._score_rules(self._rules(sentence, words), scorers, weights)
             chart = parse(words, rules)
         with times("search"):
             search = ChartSearch(chart, scorers, [weights.get(name, 0.0) for name in self._names], self._pop_limit)
@@ -87,7 +87,7 @@ class Reference:
         text = [] if top is None else _text(top)
         return Decoding(
             id=sentence.id,
-            best=self._shown(" ".join(text)),
+            best=self._show(" ".join(text)),
             score=None if top is None else top.edges[0].total,
             features=_sum(
                 row
@@ -95,21 +95,21 @@ class Reference:
                 for row in (edge.applied.features, dict(zip(self._names, edge.values, strict=True)))
             ),
             graph=(lambda: _graph(top, rules, self._names, sentence.id)) if graphs else None,
-            shown=self._shown,
+            shown=self._show,
             trace=lambda: map(_step, search.steps),
-            built=lambda: _built(top),
+            built=lambda: _build_steps(top),
             stats={**times.sums, **counts},
             found=top is not None,
         )
 
-    def _shown(self, text: str) -> str:
+    def _show(self, text: str) -> str:
         """Output words without the marks of sentences."""
         return " ".join(word for word in text.split(" ") if not (self._options.markers and word in MARKS))
 
-    def _loaded(self, table: RuleTable) -> Iterator[Applied]:
+    def _load_rules(self, table: RuleTable) -> Iterator[Applied]:
         """The rules of a table that can apply."""
         if table.limit:
-            raise UsageError(f"{table.path}: the decoder `reference` has no limit of target sides")
+            raise UsageError(f"{table.path}: the decoder `reference` does not support `limit`")
         columns = table.load(self._resources.formats, self._resources.cache)
         span = self._options.max_span if table.max_span is None else table.max_span
         limit = math.inf if span is None or span == NO_LIMIT else span
@@ -127,7 +127,7 @@ class Reference:
 
     def _rules(self, sentence: Sentence, words: Sequence[str]) -> list[Applied]:
         """The rules whose words are in the sentence, glue rules, and rules that copy input words."""
-        own = [applied for path in sentence.grammars for applied in self._loaded(RuleTable(Path(path)))]
+        own = [applied for path in sentence.grammars for applied in self._load_rules(RuleTable(Path(path)))]
         given = set(words)
         rules = [applied for applied in (*(self._tables or ()), *own) if given.issuperset(_words(applied.rule.source))]
         known = {applied.rule.source for applied in rules if not applied.from_start}
@@ -146,7 +146,7 @@ class Reference:
                 rules.append(Applied(rule, MINTED, MINTED_SPAN))
         return rules
 
-    def _weighed(self, rules: list[Applied], scorers: Sequence[Any], weights: Mapping[str, float]) -> list[Applied]:
+    def _score_rules(self, rules: list[Applied], scorers: Sequence[Any], weights: Mapping[str, float]) -> list[Applied]:
         """Score the rules by their features."""
         import numpy as np
 
@@ -207,7 +207,7 @@ def _text(item: ChartItem) -> Iterator[str]:
             yield symbol
 
 
-def _built(top: ChartItem | None) -> list[BuiltStep]:
+def _build_steps(top: ChartItem | None) -> list[BuiltStep]:
     """The steps of the best derivation, from left to right, children before parents."""
     steps: list[BuiltStep] = []
 

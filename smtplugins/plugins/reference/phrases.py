@@ -72,15 +72,15 @@ class ReferencePhrase:
             self._weights = model.weights
             self._weighted = self._parser.weighted(model.weights)
         weighted = self._weighted
-        return (self._decoded(sentence, weighted, graphs) for sentence in sentences)
+        return (self._decode(sentence, weighted, graphs) for sentence in sentences)
 
-    def _decoded(self, sentence: Sentence, weighted: WeightedParser, graphs: bool) -> Decoding:
+    def _decode(self, sentence: Sentence, weighted: WeightedParser, graphs: bool) -> Decoding:
         times = Times()
         made = weighted.forest(sentence)
         weights = [weighted.weights.get(name, 0.0) for name in self._names]
         with times("search"):
             scorers = [active.start(sentence) for active in self._stateful]
-            search = _prepared(made, scorers, weights, self._limits)
+            search = _prepare(made, scorers, weights, self._limits)
             goal = search.goal() if search.positions else None
         path = [] if goal is None else _path(goal)
         rules = [made.forest.rule(step.option.number) for step in path if step.option is not None]
@@ -96,13 +96,13 @@ class ReferencePhrase:
             score=goal.total if goal is not None else 0.0 if found else None,
             features=features if goal is not None else {},
             graph=(lambda: _graph(goal, made, self._names)) if graphs else None,
-            trace=lambda: (_shown(step, made) for step in search.steps),
+            trace=lambda: (_show(step, made) for step in search.steps),
             stats=added(made.stats, {**times.sums, "steps": len(search.steps)}),
             found=found,
         )
 
 
-def _prepared(
+def _prepare(
     made: SentenceForest, scorers: Sequence[Any], weights: Sequence[float], limits: StackLimits
 ) -> StackSearch:
     """Set up the search of a sentence: its phrases with scores and the estimates of stateful features."""
@@ -156,7 +156,7 @@ def _path(goal: Hypothesis) -> list[PhraseStep]:
     return steps[::-1]
 
 
-def _shown(step: PhraseStep, made: SentenceForest) -> str:
+def _show(step: PhraseStep, made: SentenceForest) -> str:
     """Format a step as a line: span, phrase pair, score, total so far."""
     assert step.phrases is not None
     assert step.option is not None

@@ -32,7 +32,7 @@ def asking_for_graphs_changes_nothing(subject: DecoderSubject) -> None:
         )
         if plain.best != with_graph.best:
             derivations = kbest(with_graph.graph(), k=_BEST) if with_graph.graph is not None else None
-            tied = [] if derivations is None else _tied(derivations.texts(), derivations.scores.tolist())
+            tied = [] if derivations is None else _find_ties(derivations.texts(), derivations.scores.tolist())
             assert plain.best in tied, f"sentence {plain.id} is {plain.best!r}, and {with_graph.best!r} with a graph"
 
 
@@ -51,7 +51,7 @@ def graphs_begin_with_the_best(subject: DecoderSubject) -> None:
             f"sentence {decoding.id}: the score is {decoding.score!r}, that of the graph's best derivation "
             f"{derivations.scores[0]!r}"
         )
-        tied = _tied(texts, derivations.scores.tolist())
+        tied = _find_ties(texts, derivations.scores.tolist())
         assert decoding.best in tied, f"sentence {decoding.id}: the best is {decoding.best!r}, in the graph {tied[0]!r}"
         for text, score, row in zip(texts, derivations.scores.tolist(), rows, strict=True):
             summed = total(system.weights, row)
@@ -123,7 +123,7 @@ def _graphs(
         raise DoesNotApply("the decoder gives no graphs")
 
 
-def _tied(texts: Sequence[str], scores: Sequence[float]) -> list[str]:
+def _find_ties(texts: Sequence[str], scores: Sequence[float]) -> list[str]:
     """Return the texts of derivations tied with the first."""
     return [text for text, score in zip(texts, scores, strict=True) if score > scores[0] - TOLERANCE]
 

@@ -40,7 +40,7 @@ class ItgSystem(PhraseSystem):
 
     def orders(self, words: tuple[str, ...]) -> Iterator[Sequence[Any]]:
         """Yield phrases in all separable target orders; the position of phrases without words does not matter."""
-        for phrases in _segmented(self.options_of(words), 0, len(words)):
+        for phrases in _segment(self.options_of(words), 0, len(words)):
             silent = tuple(phrase for phrase in phrases if not phrase[0].target)
             spoken = [phrase for phrase in phrases if phrase[0].target]
             for order in separable(len(spoken)):
@@ -87,7 +87,7 @@ class ItgSystem(PhraseSystem):
 _Phrases = tuple[tuple[Rule, bool], ...]
 
 
-def _segmented(
+def _segment(
     options: Mapping[tuple[int, int], Sequence[tuple[Rule, bool]]], first: int, end: int
 ) -> Iterator[_Phrases]:
     if first == end:
@@ -96,7 +96,7 @@ def _segmented(
         return
     for last in range(first + 1, end + 1):
         for phrase in options.get((first, last), ()):
-            for rest in _segmented(options, last, end):
+            for rest in _segment(options, last, end):
                 yield (phrase, *rest)
 
 

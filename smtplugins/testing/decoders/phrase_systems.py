@@ -96,7 +96,7 @@ class PhraseSystem(grammars.TinySystem):
 
     def scored(self, steps: Sequence[Any]) -> EnumeratedDerivation:
         """Score the steps of a derivation by all features but that of finished texts."""
-        return _scored(steps)
+        return _score(steps)
 
     def assert_graph(self, graph: Hypergraph, sentence: Sentence, where: str) -> None:
         """Check that every edge appends a phrase of the sentence, and that the goal covers all words."""
@@ -166,7 +166,7 @@ def _orders(system: PhraseSystem, words: tuple[str, ...]) -> Iterator[tuple[_Ste
     return onwards(frozenset(range(len(words))), 0, ()) if words else iter(())
 
 
-def _scored(steps: Sequence[_Step]) -> EnumeratedDerivation:
+def _score(steps: Sequence[_Step]) -> EnumeratedDerivation:
     features = {"kit-origin[1]": 0.0, JUMPS: 0.25 * (steps[-1][1] if steps else 0)}
     words: list[str] = []
     before = 0

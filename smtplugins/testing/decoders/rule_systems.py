@@ -165,7 +165,7 @@ def derivations(system: System, words: tuple[str, ...]) -> tuple[EnumeratedDeriv
                 continue
             for tails in matches(rule.source, words, first, last):
                 choices = itertools.product(*(below(*node) for node in tails))
-                derivations_here += [_joined(rule, owner, choice) for choice in choices]
+                derivations_here += [_join(rule, owner, choice) for choice in choices]
             if len(derivations_here) > MOST:
                 raise OverflowError
         return tuple(derivations_here)
@@ -228,7 +228,7 @@ def assert_among(text: str, features: Mapping[str, float], every: Sequence[Enume
     )
 
 
-def _joined(rule: Rule, owner: str, tails: Sequence[EnumeratedDerivation]) -> EnumeratedDerivation:
+def _join(rule: Rule, owner: str, tails: Sequence[EnumeratedDerivation]) -> EnumeratedDerivation:
     words: list[str] = []
     for symbol in rule.target:
         words += tails[symbol.index - 1].words if isinstance(symbol, NonTerminal) else [symbol]
@@ -242,12 +242,12 @@ def _joined(rule: Rule, owner: str, tails: Sequence[EnumeratedDerivation]) -> En
 
 
 def _line(rule: Rule) -> str:
-    source, target = (" ".join(map(_shown, side)) for side in (rule.source, rule.target))
+    source, target = (" ".join(map(_show, side)) for side in (rule.source, rule.target))
     named = " ".join(f"{name}={number!r}" for name, number in rule.features().items())
     return f"[{rule.lhs}] ||| {source} ||| {target} ||| {named}\n"
 
 
-def _shown(symbol: str | NonTerminal) -> str:
+def _show(symbol: str | NonTerminal) -> str:
     return f"[{symbol.label},{symbol.index}]" if isinstance(symbol, NonTerminal) else symbol
 
 

@@ -79,7 +79,7 @@ def _assert_guided(
         numbers = Weights.of(weights)
         own = task.follow(state, numbers, first)
         how = place if first is None else f"{place}, beginning with {first!r}"
-        _assert_followed(own, _replayed(plain, state, own, numbers, first, how), numbers, how)
+        _assert_followed(own, _replay(plain, state, own, numbers, first, how), numbers, how)
         # Every state of the path can be continued from; a forced first action is not the policy's.
         for i in range(first is not None, len(own)):
             again = task.follow(own.state(i), numbers).action(0)
@@ -91,15 +91,15 @@ def _assert_optimal(task: Any, state: Any, place: str) -> None:
     assert any(_equal(action, taken) for action in actions), (
         f"{place}: `optimal` is {taken!r}, which is none of the actions"
     )
-    wanted = _completed(task, state, taken)
+    wanted = _complete(task, state, taken)
     for other in actions:
-        earned = _completed(task, state, other)
+        earned = _complete(task, state, other)
         assert earned <= wanted + TOLERANCE * max(1.0, abs(wanted)), (
             f"{place}: `optimal` is {taken!r}, which earns {wanted!r}, and {other!r} would earn {earned!r}"
         )
 
 
-def _completed(task: Any, state: Any, action: Any) -> float:
+def _complete(task: Any, state: Any, action: Any) -> float:
     """Return the reward of an action followed by optimal actions."""
     state = task.after(state, action)
     earned = [float(task.reward(state))]
@@ -109,7 +109,7 @@ def _completed(task: Any, state: Any, action: Any) -> float:
     return math.fsum(earned)
 
 
-def _replayed(plain: SearchTask, state: Any, own: Path, weights: Weights, first: Any, how: str) -> Path:
+def _replay(plain: SearchTask, state: Any, own: Path, weights: Weights, first: Any, how: str) -> Path:
     """Replay a path step by step; each action, except a forced first one, must score best or tie with the best."""
     states, rows, rewards = [state], [], []
     for i in range(len(own)):
@@ -218,14 +218,14 @@ def _tasks(subject: DecoderSubject) -> Iterator[tuple[TaskProblem, list[str], Mo
     """Yield tasks with the decoder's output as references, these texts, and the model."""
     if not isinstance(subject.make(), TaskDecoder):
         raise DoesNotApply("the decoder has no `task`")
-    for decoder, sentences, model in _made(subject):
+    for decoder, sentences, model in _make(subject):
         asked = decoder.task(sentences, [[""] * len(sentences)], samples.WordOverlap(), model)
         weights = model.with_weights({**asked.start, **model.weights})
         texts = [decoding.best for decoding in decoder.decode(iter(sentences), weights)]
         yield decoder.task(sentences, [texts], samples.WordOverlap(), model), texts, weights
 
 
-def _made(subject: DecoderSubject) -> Iterator[tuple[Any, Sequence[Sentence], Model]]:
+def _make(subject: DecoderSubject) -> Iterator[tuple[Any, Sequence[Sentence], Model]]:
     if not subject.with_resources:
         yield subject.make(), samples.sentences(), subject.model_for()
         return

@@ -138,7 +138,7 @@ def batches_of_phrases_do_not_matter(subject: Subject) -> None:
             rows[i], states[i], at[i] = summed([rows[i], row]), state, at[i] + 1
     for derivation, row, total, end in zip(every, wanted, rows, work.finish(states), strict=True):
         text = difference(row, summed([total, end]), _TOLERANCE)
-        assert text is None, f"{_shown(derivation)} one at a time and in batches: {text}"
+        assert text is None, f"{_show(derivation)} one at a time and in batches: {text}"
 
 
 def states_of_phrases_fit_a_table(subject: Subject) -> None:
@@ -150,7 +150,7 @@ def states_of_phrases_fit_a_table(subject: Subject) -> None:
             same = hash(state) == hash(other)
         except TypeError as error:
             raise AssertionError(f"the state {state!r} cannot be hashed: {error}") from error
-        assert state == other, f"{_shown(derivation)} has the states {state!r} and {other!r}, which are not equal"
+        assert state == other, f"{_show(derivation)} has the states {state!r} and {other!r}, which are not equal"
         assert same, f"the equal states {state!r} and {other!r} have different hashes"
 
 
@@ -161,19 +161,19 @@ def equal_states_of_phrases_have_equal_futures(subject: Subject) -> None:
     pairs: dict[tuple[Derivation, Derivation], None] = {}
     for derivation in _prefixes():
         _, state = work.walk(derivation)
-        other = known.setdefault((_covered(derivation), state), derivation)
+        other = known.setdefault((_cover(derivation), state), derivation)
         if other != derivation:
             pairs[other, derivation] = None
     if not pairs:
         raise DoesNotApply("no two of the kit's partial derivations have equal states")
     for left, right in list(pairs)[:100]:
         states = [work.walk(derivation)[1] for derivation in (left, right)]
-        where = f"{_shown(left)} and {_shown(right)} have equal states, but score differently"
+        where = f"{_show(left)} and {_show(right)} have equal states, but score differently"
         first, second = work.finish(states)
         text = difference(first, second, _TOLERANCE)
         assert text is None, f"{where} at the end of the sentence: {text}"
         for step in phrases():
-            if not _covered(left) & set(range(step.first, step.last)):
+            if not _cover(left) & set(range(step.first, step.last)):
                 (first, second), after = work.combine([step, step], states)
                 text = difference(first, second, _TOLERANCE)
                 assert text is None, f"{where} before {step}: {text}"
@@ -192,7 +192,7 @@ def sentences_of_phrases_do_not_mix(subject: Subject) -> None:
         ends = work.finish([pair[k][1] for pair in walked])
         for derivation, wanted, pair, end in zip(every, alone[k], walked, ends, strict=True):
             text = difference(wanted, summed([pair[k][0], end]), _TOLERANCE)
-            assert text is None, f"{_shown(derivation)} of {' '.join(source)!r} beside another sentence: {text}"
+            assert text is None, f"{_show(derivation)} of {' '.join(source)!r} beside another sentence: {text}"
 
 
 def edges_that_translate_nothing_change_nothing(subject: Subject) -> None:
@@ -203,7 +203,7 @@ def edges_that_translate_nothing_change_nothing(subject: Subject) -> None:
         (row,), (after,) = work.combine([_BEGIN], [state])
         ends = work.finish([state, after])
         text = difference(summed([total, ends[0]]), summed([total, row, ends[1]]), _TOLERANCE)
-        assert text is None, f"{_shown(derivation)} with an edge above it that translates nothing: {text}"
+        assert text is None, f"{_show(derivation)} with an edge above it that translates nothing: {text}"
 
 
 def estimates_of_phrases_are_finite(subject: Subject) -> None:
@@ -214,7 +214,7 @@ def estimates_of_phrases_are_finite(subject: Subject) -> None:
     work.estimate(phrases())
     for derivation, row, actual in zip(every, before, work.whole(every), strict=True):
         text = difference(row, actual)
-        assert text is None, f"{_shown(derivation)} scores differently after `estimate`: {text}"
+        assert text is None, f"{_show(derivation)} scores differently after `estimate`: {text}"
 
 
 def searches_and_lists_agree(subject: Subject) -> None:
@@ -228,11 +228,9 @@ def searches_and_lists_agree(subject: Subject) -> None:
         # Lists sort named columns by name.
         named = dict(zip(layout, row, strict=True))
         row = [named[name] for name in wanted] if set(layout) == set(wanted) else row
-        assert _close(row, values), f"{_shown(derivation)} has {row} on a list, and {values} from the scorer"
-        searched = _searched(subject, feature, derivation)
-        assert _close(searched, values), (
-            f"{_shown(derivation)} has {searched} in a search, and {values} from the scorer"
-        )
+        assert _close(row, values), f"{_show(derivation)} has {row} on a list, and {values} from the scorer"
+        searched = _search(subject, feature, derivation)
+        assert _close(searched, values), f"{_show(derivation)} has {searched} in a search, and {values} from the scorer"
 
 
 def _start(subject: Subject) -> Callable[..., PhraseFeatureRun]:
@@ -257,11 +255,11 @@ def _prefixes() -> Iterator[Derivation]:
     return iter(dict.fromkeys(derivation[:k] for derivation in every for k in range(len(derivation) + 1)))
 
 
-def _covered(derivation: Derivation) -> frozenset[int]:
+def _cover(derivation: Derivation) -> frozenset[int]:
     return frozenset(word for step in derivation for word in range(step.first, step.last))
 
 
-def _shown(derivation: Derivation) -> str:
+def _show(derivation: Derivation) -> str:
     return "; ".join(map(str, derivation)) or "nothing"
 
 
@@ -294,7 +292,7 @@ def _on_a_list(
     return Active(subject.offer.name, subject.offer, feature).score(made)
 
 
-def _searched(subject: Subject, feature: Any, derivation: Derivation) -> list[float]:
+def _search(subject: Subject, feature: Any, derivation: Derivation) -> list[float]:
     """Return the sum of each component over the only derivation of a graph, by an exact search."""
     import numpy as np
 

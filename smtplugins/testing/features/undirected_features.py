@@ -111,7 +111,7 @@ class _Tree:
         return shown_here
 
 
-def _grown(work: _Work, roots: Sequence[Node], source: random.Random) -> list[Row]:
+def _grow(work: _Work, roots: Sequence[Node], source: random.Random) -> list[Row]:
     """Return totals of derivations whose edges are attached in random orders, in batches across trees."""
     trees = [_Tree(root) for root in roots]
     orders = [tree.order(source) for tree in trees]
@@ -138,11 +138,11 @@ def growing_order_does_not_matter(subject: Subject) -> None:
     strings = samples.strings()
     for _ in range(2):
         roots = [bracketed(words, source) for words in strings]
-        wanted = _directed(feature, subject, roots) if hasattr(feature, "start") else None
+        wanted = _score_directed(feature, subject, roots) if hasattr(feature, "start") else None
         what = "its directed form" if wanted else "in another order"
         for _ in range(2):
-            grown = _grown(start(), roots, source)
-            wanted = wanted or _grown(start(), roots, source)
+            grown = _grow(start(), roots, source)
+            wanted = wanted or _grow(start(), roots, source)
             for root, row, other in zip(roots, wanted, grown, strict=True):
                 text = difference(row, other, _TOLERANCE)
                 assert text is None, f"{shown(root)} by {what} and grown in some order: {text}"
@@ -151,7 +151,7 @@ def growing_order_does_not_matter(subject: Subject) -> None:
 def attached_edges_are_independent(subject: Subject) -> None:
     """An edge gets the same score and shows equal contexts alone and in a batch."""
     _, start = _feature(subject)
-    work, situations = _seen(start)
+    work, situations = _collect_situations(start)
     rows, contexts = work.attach(
         [situation.target for situation in situations], [situation.links for situation in situations]
     )
@@ -165,7 +165,7 @@ def attached_edges_are_independent(subject: Subject) -> None:
 def contexts_fit_a_table(subject: Subject) -> None:
     """Contexts are hashable, and equal ones have equal hashes; the same situation shows equal contexts."""
     _, start = _feature(subject)
-    work, situations = _seen(start)
+    work, situations = _collect_situations(start)
     for situation in situations:
         _, (again,) = work.attach([situation.target], [situation.links])
         for context, other in zip(situation.contexts, again, strict=True):
@@ -180,7 +180,7 @@ def contexts_fit_a_table(subject: Subject) -> None:
 def contexts_do_not_come_back(subject: Subject) -> None:
     """The context an edge shows to a neighbour does not depend on the context that this neighbour shows."""
     _, start = _feature(subject)
-    work, situations = _seen(start)
+    work, situations = _collect_situations(start)
     for situation in situations:
         for link, known in enumerate(situation.links):
             if known is None or known is OUTSIDE:
@@ -196,7 +196,7 @@ def contexts_do_not_come_back(subject: Subject) -> None:
 def equal_contexts_have_equal_futures(subject: Subject) -> None:
     """Edges next to equal contexts get equal scores and show equal contexts."""
     _, start = _feature(subject)
-    work, situations = _seen(start)
+    work, situations = _collect_situations(start)
     pairs = 0
     for above in (True, False):
         for left, right in _equal_pairs(situations, above):
@@ -221,12 +221,12 @@ def undirected_sentences_do_not_mix(subject: Subject) -> None:
     strings = samples.strings()
     roots = [bracketed(words, random.Random(3)) for words in strings]
     texts = (_SOURCE, "ja")
-    alone = [_grown(start(text), roots, random.Random(4)) for text in texts]
+    alone = [_grow(start(text), roots, random.Random(4)) for text in texts]
     both = [start(text) for text in texts]
     for work in both:
         work.attach(strings, [[OUTSIDE]] * len(strings))
     for text, wanted, work in zip(texts, alone, both, strict=True):
-        for root, row, other in zip(roots, wanted, _grown(work, roots, random.Random(4)), strict=True):
+        for root, row, other in zip(roots, wanted, _grow(work, roots, random.Random(4)), strict=True):
             problem = difference(row, other, _TOLERANCE)
             assert problem is None, f"{shown(root)} for {text!r} scores differently beside another sentence: {problem}"
 
@@ -250,17 +250,17 @@ def _sentence(subject: Subject, source: str) -> Any:
     return Sentence("0", tuple(source.split(" ")), annotations=annotations)
 
 
-def _directed(feature: Any, subject: Subject, roots: Sequence[Node]) -> list[Row]:
+def _score_directed(feature: Any, subject: Subject, roots: Sequence[Node]) -> list[Row]:
     """Return the totals of derivations by the feature's directed form."""
     work = StatefulFeatureRun(feature.start(_sentence(subject, _SOURCE)))
     return work.derivations(roots, random.Random(2))
 
 
-def _seen(start: Callable[..., _Work]) -> tuple[_Work, list[Situation]]:
+def _collect_situations(start: Callable[..., _Work]) -> tuple[_Work, list[Situation]]:
     """Return a scorer and the situations it met while trees grew."""
     source = random.Random(5)
     work = start()
-    _grown(work, [bracketed(words, source) for words in samples.strings(seed=2)], source)
+    _grow(work, [bracketed(words, source) for words in samples.strings(seed=2)], source)
     return work, list(work.situations)
 
 

@@ -245,6 +245,6 @@ def test_all_of_multi30k_scores_as_kenlm_does(shared: Path, name: str) -> None:
 
 
 def test_a_device_is_not_replaced(tmp_path: Path) -> None:
-    with pytest.raises(OSError, match="a language model is written to a file of its own"):
+    with pytest.raises(OSError, match="a language model can only be written to a regular file"):
         write_lm(native({("a",): (-1.0, 0.0)}, 1), "/dev/null")
     assert not Path("/dev/null").is_file()

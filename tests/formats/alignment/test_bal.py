@@ -43,8 +43,8 @@ def test_pairs() -> None:
     ("text", "message"),
     [
         ("", "1: field 1: expected three lines for each pair, found an empty file"),
-        ("\n", "1: field 1: expected how often the pair occurs, found ''"),
-        ("x\n", "1: field 1: expected how often the pair occurs, found 'x'"),
+        ("\n", "1: field 1: expected the count of the sentence pair, found ''"),
+        ("x\n", "1: field 1: expected the count of the sentence pair, found 'x'"),
         ("1\n", "1: field 1: expected the target sentence on the next line, found the end of the file"),
         ("1\n1 a # 1\n", "2: field 1: expected the source sentence on the next line, found the end of the file"),
         ("1\n\n1 a # 1\n", "2: field 1: expected the number of words, found ''"),
@@ -57,7 +57,7 @@ def test_pairs() -> None:
         ("1\n1 a # 1 1\n1 a # 1\n", "2: field 5: expected 1 positions, found 2"),
         ("1\n1 a # 2\n1 a # 1\n", "2: field 4: expected a position on the other side, at most 1, found 2"),
         ("1\n1 a # 1\n2 a b # 1 2\n", "3: field 6: expected a position on the other side, at most 1, found 2"),
-        (PAIR + "\n", "4: field 1: expected how often the pair occurs, found ''"),
+        (PAIR + "\n", "4: field 1: expected the count of the sentence pair, found ''"),
     ],
 )
 def test_bad_input(text: str, message: str) -> None:

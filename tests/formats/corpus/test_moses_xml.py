@@ -94,7 +94,7 @@ def test_other_brackets() -> None:
         ("</a/>", "malformed tag '</a/>'"),
         ("</>", "malformed tag '</>'"),
         ("a <zone></zone> b", "a zone without words"),
-        ("<ne>a b</ne>", "a placeholder with more or fewer than one word"),
+        ("<ne>a b</ne>", "a placeholder without exactly one word"),
         ('<n translation="a||b" prob="1">x</n>', "1 probabilities for 2 translations"),
         ("a <b", "no '>' after '<b'"),
         ("a <", "no '>' after '<'"),

@@ -235,7 +235,7 @@ START = '{"features":["F"],\n"rules":[1,"[X] ||| a ||| A",2,"[X] ||| [X] ||| [1]
             "1: field 1: expected a number that fits 32-bit floats, "
             "found 'nan' in the rule '[X] ||| a ||| A ||| F=nan'",
         ),
-        ('{"features":["\\ud800"]}', "1: field 1: expected whole characters, found '\\ud800'"),
+        ('{"features":["\\ud800"]}', "1: field 1: expected text without lone surrogates, found '\\ud800'"),
         ('{"features":[1]}', "1: field 1: expected the name of a feature, found '1'"),
         (START + '"edges":[1]}', "3: field 3: expected an edge of tail, spans, feats and rule, found '1'"),
         (

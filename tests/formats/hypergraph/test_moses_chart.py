@@ -211,7 +211,7 @@ EARLIER = "on an earlier line and not recombined itself, found"
         (ONE + hyp("4", "0..1", "X", "", "1"), "x:2: field 12: expected 0 hypotheses, one for each gap, found 1"),
         (
             ONE + hyp("4", "0..1", "X", "0-0", "1").replace("nonterm=0-0", "nonterm=0-1"),
-            "x:2: field 8: expected the links of gaps again, found '0-1 '",
+            "x:2: field 8: expected the same gap alignment again, found '0-1 '",
         ),
         (
             ONE + hyp("4", "0..1", "X", "0-1", "1"),

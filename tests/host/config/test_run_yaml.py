@@ -133,7 +133,7 @@ def test_mistakes_are_named_by_file_line_and_key(write: Write, text: str, messag
         ("seed: 1\n---\nseed: 2\n", "run.yaml:2: expected YAML, found: but found another document"),
         ("seed: *x\n", "run.yaml:1: expected YAML, found: found undefined alias 'x'"),
         (b"seed: 1\nsource: \xff\n", "run.yaml:2: expected UTF-8 text"),
-        ("seed: 1\nsource: a\x07b\n", "run.yaml:2: expected YAML, found a character that is none"),
+        ("seed: 1\nsource: a\x07b\n", "run.yaml:2: expected YAML, found an invalid character"),
         ("[" * 3000, "run.yaml: expected a run configuration, found brackets nested too deep"),
     ],
 )
@@ -334,7 +334,7 @@ def test_gold_configurations_come_through(shared: Path, tmp_path: Path) -> None:
             continue
         ignore = CHANGING.get(path.relative_to(shared / "gold").as_posix(), "")
         if ignore:
-            with pytest.raises(ConfigError, match=f": {ignore}: expected .* found .*ignore=.* goes on"):
+            with pytest.raises(ConfigError, match=f": {ignore}: expected .* found .*ignore=.* continues"):
                 load_config(path)
             refused.add(ignore)
         ignored = [ignore] if ignore else []

@@ -164,7 +164,7 @@ class TestRefused:
         for change, message in (
             ("references=[]", "learning needs references in the configuration"),
             ("source=null", "learning needs a source in the configuration"),
-            ("learner=null", "tune_policy: name a learner"),
+            ("learner=null", "tune_policy: expected a learner, found none"),
             ("decoder=null", "the configuration names no decoder"),
         ):
             with pytest.raises(UsageError, match=message):

@@ -206,7 +206,7 @@ def test_what_it_cannot_do_is_an_error(host: Host, tmp_path: Path) -> None:
         decoded(host, "reference", Resources((table,)), [], {}, pop_limit=0)
     with pytest.raises(UsageError, match="sentence 0: the decoder `reference` takes sentences, not lattices"):
         decoded(host, "reference", Resources((table,)), [Sentence("0", (), lattice=GraphBuilder().graph("0", ()))], {})
-    with pytest.raises(UsageError, match="has no limit of target sides"):
+    with pytest.raises(UsageError, match="does not support `limit`"):
         decoded(host, "reference", Resources((replace(table, limit=3),)), [Sentence("0", ("a",))], {})
     (tmp_path / "scores").write_text("1\n")
     features = tuple(activate(host.registry, [f"column,path={tmp_path / 'scores'}"]))

@@ -53,7 +53,7 @@ class Archive:
         raise FormatError(expected, f"{found} at byte {place}", file=self.name, line=1, field=1)
 
     def take(self, code: struct.Struct) -> tuple[Any, ...]:
-        """Return the next numbers."""
+        """Read the next numbers, packed as ``code`` says."""
         at, self.at = self.at, self.at + code.size
         if self.at > len(self.data):
             self.fail(_END, "the end of the file", len(self.data))

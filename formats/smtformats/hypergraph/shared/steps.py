@@ -138,7 +138,7 @@ class _Phrases:
         starts = [(node, -1) for node in range(self.graph.nodes) if offsets[node] == offsets[node + 1]]
         starts += [(self.heads[edge], edge) for edge, tail in enumerate(self.tails) if tail < 0]
         if len(starts) != 1:
-            raise BadField("one start", f"{len(starts)}")
+            raise BadField("one start node", f"{len(starts)}")
         node, edge = starts[0]
         if edge >= 0 and not (self._bare(edge) and offsets[node + 1] - offsets[node] == 1):
             raise BadField("a start without words", "a phrase without a predecessor")

@@ -27,7 +27,7 @@ L1, L2, PRUNED, SVM = "l1", "l2", "pruned", "svm"
 
 @dataclass(frozen=True)
 class Grids:
-    """What to choose from on the tuning text: penalties of l2, costs of the SVM."""
+    """The settings to choose from on the tuning text: penalties of l2, costs of the SVM."""
 
     penalties: Sequence[float] = (3.0, 1.0, 0.3, 0.1)
     costs: Sequence[float] = (1.0, 0.1, 0.01)
@@ -36,7 +36,7 @@ class Grids:
 
 @dataclass(frozen=True, eq=False)
 class Classifiers:
-    """The classifiers of table 7.2, learnt from one text; ``sets`` are the others. Predictions lie beside records."""
+    """The classifiers of table 7.2, learnt from one text; ``sets`` are the other texts."""
 
     study: Study
     training: Sequence[Pair]
@@ -98,7 +98,7 @@ class Classifiers:
         return {**told, "accuracy": self._keep(L1, letters, own)}
 
     def _loglinear(self, letters: str) -> dict[str, Any]:
-        """l2, and pruned l2: as many weights of each classifier as its trees have parameters."""
+        """Learn l2, and pruned l2: each classifier keeps as many weights as its trees have parameters."""
         self.record(L1, letters)
         sizes = np.load(self.study.folder / f"{L1}-{letters}.sizes.npy", allow_pickle=False)
         training = self.rows["training"].only(letters)
@@ -170,7 +170,7 @@ class Classifiers:
         return {name: model.scores(self.rows[name].examples(word)).argmax(axis=1) for name in self.sets}
 
     def _best(self, tried: Sequence[Mapping[str, Array]], values: Sequence[float]) -> tuple[int, list[Any]]:
-        """The setting that is best on the tuning rows, of equal ones the first, and all of them."""
+        """The best setting on the tuning rows (the first on ties), and the values of all settings."""
         curve = [accuracy(self.rows["tune"], predicted["tune"]) for predicted in tried]
         return curve.index(max(curve)), list(zip(values, curve, strict=True))
 

@@ -19,7 +19,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add("--shape", choices=SHAPES, help="for table 7.5 without a parser: trees of this shape, the same for each length")
     add("--lm", metavar="FILE", help="target language model, for phrase-based translation")
-    add("--configuration", action="append", metavar="LETTERS", help="as in `smt bitree words` (repeatable)")
+    add("--configuration", action="append", metavar="LETTERS", help="atoms, as in `smt bitree words` (repeatable)")
     add(
         "--penalty",
         type=float,
@@ -34,7 +34,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         metavar="X",
         help="costs tried for the SVM (repeatable; default: 1, 0.1, 0.01)",
     )
-    add("--figures", choices=SIZES, help="the paper's text size to show figures of (default: 10k up to 50,000 pairs)")
+    add("--figures", choices=SIZES, help="training size in the paper to compare with (default: 10k up to 50,000 pairs)")
     add_path(parser)
     add_tuning(parser, None, seeds=None)
     add_study(parser, TABLES, ROWS)

@@ -40,7 +40,7 @@ class BitreeStudy(Study):
         if any(value <= 0 for value in [*(args.penalty or []), *(args.cost or [])]):
             raise UsageError("expected penalties and costs above 0")
         if args.tuner is not None and args.lm is None:
-            raise UsageError("--tuner is for phrases: expected --lm, too")
+            raise UsageError("--tuner tunes phrase-based systems, which need a language model (--lm)")
         trees = [args.trees, args.tune_trees, args.dev_trees, args.test_trees]
         if None in trees and trees != [None] * 4:
             names = "--trees, --tune-trees, --dev-trees, --test-trees"

@@ -15,7 +15,12 @@ TABLES = {
     "test-bags": "table 7.4",
     "transducers": "table 7.5, with trees or --shape",
 }
-ROWS = {"l1": "boosted trees, always", "l2": "and pruned l2", "svm": "the online SVM", "phrase": "phrases, with --lm"}
+ROWS = {
+    "l1": "boosted trees, always",
+    "l2": "l2 and pruned l2",
+    "svm": "the online SVM",
+    "phrase": "phrases, with --lm",
+}
 SIZES = ("10k", "100k")
 _COLUMNS = ("W", "WD", "WC", "WDC")
 ACCURACY: dict[str, dict[str, tuple[float, ...]]] = {

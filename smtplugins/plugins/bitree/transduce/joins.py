@@ -133,7 +133,7 @@ class JoinCosts:
         return JoinAtoms(tree, self._numbers, grow=False)
 
     def orders(self, atoms: JoinAtoms, join: Join, heads: Sequence[str], siblings: Sequence[str]) -> Array:
-        """The costs of a join (orders x heads x siblings)."""
+        """The costs of keeping and of swapping, by translations of both heads (orders x heads x siblings)."""
         import numpy as np
 
         from smtplugins.plugins.bitree.boosting.boosted_model import costs

@@ -110,7 +110,7 @@ def _check_no_ring(heads: Sequence[int], dependencies: Dependencies) -> None:
             ancestor, steps = heads[ancestor], steps + 1
             if steps > len(heads):
                 at = f"{dependencies.file}:{dependencies.line}: " if dependencies.file else ""
-                raise SmtError(f"{at}expected a tree, found heads in a ring above word {word + 1}")
+                raise SmtError(f"{at}expected a tree, found a cycle of heads above word {word + 1}")
 
 
 def _lift(heads: list[int]) -> None:
@@ -136,7 +136,7 @@ def _projective(heads: Sequence[int], word: int) -> bool:
 
 
 def _upwards(heads: Sequence[int], below: Sequence[Sequence[int]]) -> list[int]:
-    """Dependents before heads."""
+    """All words below these, dependents before their heads."""
     order = [word for word, head in enumerate(heads) if head < 0]
     for word in order:
         order.extend(below[word])

@@ -25,7 +25,7 @@ def add_text(parser: argparse.ArgumentParser) -> None:
     add("-t", "--target", required=True, metavar="FILE", help="target side of the training text")
     add("-a", "--alignment", required=True, metavar="FILE", help="word alignments, 0-0 1-2")
     add("--trees", metavar="FILE", help="source trees in brackets or CoNLL-U, for dependency atoms")
-    add_set(parser, "tune", "to choose lambda and the mixture")
+    add_set(parser, "tune", "to choose lambda and the mixture on")
 
 
 def add_set(parser: argparse.ArgumentParser, name: str, what: str, *, aligned: bool = True) -> None:

@@ -39,7 +39,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     add("--learner", default=LEARNER, metavar="NAME[,key=value...]", help=f"learner of the models (default: {LEARNER})")
     gains = "precision and decay of the linear gains: measured on the baseline LM's picks, published (0.85,0.7), or P,R"
     add("--gains", default="measured", metavar="measured|published|P,R", help=gains)
-    add_number(group, "--iterations", 5, "rounds of confusing and learning")
+    add_number(group, "--iterations", 5, "rounds of making sets and learning")
     add_number(group, "--rounds", 0, "learn from sets of the last N rounds, 0: all")
     add_number(group, "--frequent", 250, "without --classes: number of most frequent words with their own class")
     add_judging(parser)

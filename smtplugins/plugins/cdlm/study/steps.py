@@ -46,8 +46,8 @@ _NAMES = {"without": "the system", "with": "with cdlm (TsRB)"}
 class CdlmStudy(Study):
     """Tables 2 to 4.
 
-    The system is the configuration ``-c``, tuned anew, which translates ``--source``; without ``--source`` it makes
-    nothing but the confusion grammar.
+    The system is the configuration ``-c``, tuned anew, which translates ``--source``; without ``--source`` it is only
+    used for the confusion grammar.
     """
 
     name = "cdlm compare"

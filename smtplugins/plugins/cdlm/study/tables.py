@@ -8,7 +8,11 @@ from typing import Any
 from smtplugins.contracts.tools.study import CHANGE, SCORE, P, StudyColumn, StudyTable, score_columns
 from smtplugins.plugins.cdlm.picking.picking import NgramOverlap
 
-TABLES = {"picking": "the paper's table 2", "decoder": "table 3, with -c and --source", "ngrams": "table 4, as table 3"}
+TABLES = {
+    "picking": "the paper's table 2",
+    "decoder": "table 3, with -c and --source",
+    "ngrams": "table 4, with -c and --source",
+}
 PICKERS = {
     "blm": "the baseline language model (table 2)",
     "blm+wp": "a model with its score and a word penalty (table 2)",

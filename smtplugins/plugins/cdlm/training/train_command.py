@@ -51,7 +51,8 @@ def _add_learning(parser: argparse.ArgumentParser) -> None:
         default="best",
         help="result: the iteration's weights with the best score on the sets of the text, or the last (default: best)",
     )
-    add("--keep", action="append", default=[], metavar="FEATURE", help="a fixed weight, such as blm (repeatable)")
+    kept = "keep this weight fixed, such as blm (repeatable)"
+    add("--keep", action="append", default=[], metavar="FEATURE", help=kept)
     add_number(group, "--seed", 1, "random seed of the learner")
 
 

@@ -32,7 +32,7 @@ def add_learning(parser: argparse.ArgumentParser) -> None:
         metavar="P",
         help="portion of the events for the float features (default: 1; the paper 0.1)",
     )
-    add_number(parser, "--float-passes", 1, "passes over that portion")
+    add_number(parser, "--float-passes", 1, "passes over --float-portion")
     add_number(parser, "--rate", 1e-4, "learning rate with block bigrams", "R")
     add_number(parser, "--passes", 40, "passes with block bigrams")
     add_number(parser, "--smoothing", 0.5, "added to orientation counts", "A")

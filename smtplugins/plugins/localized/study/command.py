@@ -24,4 +24,4 @@ def configure(parser: argparse.ArgumentParser) -> None:
     add_number(parser, "--min-left", 3, "a block may go left if it does in at least N events")
     add_number(parser, "--stack-size", 100, "hypotheses in a stack")
     add_metric(parser)
-    add_study(parser, TABLES, {row.key: f"{row.title} {row.components}" for row in ROWS})
+    add_study(parser, TABLES, {row.key: f"{row.order_in_words}, features {row.components}" for row in ROWS})

@@ -48,8 +48,14 @@ class BlockRow:
 
     @property
     def title(self) -> str:
-        """The paper's name for the order of blocks."""
+        """The paper's name for the order of blocks: monotone, swaps, or swaps with orientations."""
         return "MON" if self.order == "monotone" else "SWAP & OR" if "b" in self.letters else "SWAP"
+
+    @property
+    def order_in_words(self) -> str:
+        """The order of blocks in words."""
+        orders = {"MON": "no swaps", "SWAP": "swaps", "SWAP & OR": "swaps and orientations"}
+        return orders[self.title]
 
     @property
     def components(self) -> str:

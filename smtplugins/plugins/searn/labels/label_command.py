@@ -22,7 +22,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     from smtplugins.contracts.tools.running import add_quiet
 
     add = parser.add_argument
-    add("-s", "--source", required=True, metavar="FILE", help="source sentences, tokenised, one a line")
+    add("-s", "--source", required=True, metavar="FILE", help="source sentences, one per line")
     add("-t", "--target", required=True, metavar="FILE", help="target sentences, in the same order")
     add("-a", "--alignment", required=True, metavar="FILE", help="word alignments: points 0-0 1-2, GIZA++'s A3 or bal")
     add(

@@ -114,7 +114,7 @@ class Policy:
                 f"policy: expected weights of policies x names x labels, {wanted}, found {self.weights.shape}"
             )
         if self.weights.dtype != np.float32 or not np.isfinite(self.weights).all():
-            raise SmtError("policy: expected finite float32 weights, found others")
+            raise SmtError("policy: expected finite float32 weights, found NaN, infinity or another type")
         if not ((self.shares >= 0).all() and math.isclose(math.fsum(self.shares.tolist()), 1.0, abs_tol=1e-9)):
             raise SmtError(f"policy: expected shares that sum to 1, found {self.shares.tolist()}")
 
@@ -162,7 +162,7 @@ class Policy:
         if decide == "draw":
             return int(best[draw_index(self.shares, draw)])
         if decide != "vote":
-            raise UsageError(f"decide: there is no {decide!r}{suggestion(decide, ('vote', 'draw', 'last'))}")
+            raise UsageError(f"decide: unknown value {decide!r}{suggestion(decide, ('vote', 'draw', 'last'))}")
         votes = np.zeros(len(self.labels))
         for label, share in zip(best.tolist(), self.shares.tolist(), strict=True):
             votes[label] += share

@@ -1,7 +1,7 @@
 """SEARN's examples for any search task: the states that policies visit, and the cost of every action there.
 
 The initial policy is the optimal one if the task knows it (``OptimalTask``). Otherwise it is derived from the start
-weights: it takes the action with the highest reward when they complete the path (ours).
+weights: it takes the action that leads to the highest reward if the start weights complete the path (ours).
 """
 
 from __future__ import annotations

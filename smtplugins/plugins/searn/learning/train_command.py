@@ -32,7 +32,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     add("-i", "--input", required=True, metavar="DIR", help="folder written by `smt searn label`")
     add("-o", "--output", required=True, metavar="DIR", help="output folder")
     add("--dev", metavar="DIR", help="folder of labelled items to evaluate on")
-    add("--held-out", type=float, metavar="X", help="instead, hold out this fraction of the input (its last sentences)")
+    add("--held-out", type=float, metavar="X", help="instead of --dev: hold out this fraction of the input, at its end")
     add(
         "--history",
         default="none",
@@ -173,7 +173,7 @@ def read_history(text: str) -> tuple[str, ...]:
     names = [] if text == "none" else [name.strip() for name in text.split(",")]
     for name in names:
         if name not in HISTORY:
-            raise UsageError(f"--history: there is no {name!r}{suggestion(name, (*HISTORY, 'none'))}")
+            raise UsageError(f"--history: unknown feature {name!r}{suggestion(name, (*HISTORY, 'none'))}")
     return tuple(names)
 
 

@@ -23,7 +23,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     add("--lm", required=True, type=file, metavar="FILE", help="language model of the target language, ARPA or KenLM")
     add_texts(parser, "tune", "of the tuning set")
     add_texts(parser, "test", "of the test set")
-    add("--pair", choices=PAIRS, help="the paper's figures for this pair (default: by the endings .fr, .de, .es)")
+    add("--pair", choices=PAIRS, help="language pair of the paper's figures (default: by file endings .fr, .de, .es)")
     group = parser.add_argument_group("rows")
     add = group.add_argument
     add(

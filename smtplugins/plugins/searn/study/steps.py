@@ -83,7 +83,7 @@ class AmasisStudy(Study):
 
     @cached_property
     def pair(self) -> str | None:
-        """The paper's language pair whose figures are shown: named, or that of the files' endings."""
+        """The paper's language pair whose figures are shown: that of --pair, or of the files' endings."""
         if self.args.pair is not None:
             return str(self.args.pair)
         source, target = (Path(path.name.removesuffix(".gz")).suffix for path in (self.args.source, self.args.target))

@@ -60,7 +60,7 @@ class UndirectedLm(SimpleStateful, SimpleUndirected):
     """Language model log probability including sentence boundaries, for the decoder ``umt``.
 
     ``mode``: ``delta``, the change of the known score; ``rescored``, the score of new words and of those whose context
-    they extend; ``split``, the latter by context length. Other decoders and n-best lists use the score of the whole
+    they extend; ``split``, the same by context length. Other decoders and n-best lists use the score of the whole
     sentence. ``base=e`` is the natural logarithm, ``base=10`` is cdec's. ``markers=rules``: the grammar's rules
     contain ``<s>`` and ``</s>``.
     """

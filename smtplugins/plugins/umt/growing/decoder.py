@@ -139,7 +139,7 @@ class Umt(ForestDecoder["WeightedTables"]):
 
 @dataclass(frozen=True)
 class WeightedTables:
-    """The tables under the weights of the run, and under those that bounds are made with."""
+    """The tables under the weights of the run, and under the weights of the bounds."""
 
     weighted: WeightedParser
     first: WeightedParser

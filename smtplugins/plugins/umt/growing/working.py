@@ -97,7 +97,7 @@ class Working:
         ]
 
     def starts(self, weights: Mapping[str, float]) -> dict[str, float]:
-        """Default weights of columns without one: ``Cff.weight`` for bounds, the model's own for a split model."""
+        """Default weights of columns without one: ``Cff.weight`` for bounds, the model's weight if it is ``split``."""
         weighted = dict.fromkeys(self._own, self._cff.weight)
         for model in self._natives:
             weighted |= {name: weights.get(other, 0.0) for name, other in model.starts.items()}

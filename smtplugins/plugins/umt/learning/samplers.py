@@ -108,7 +108,7 @@ def state_sampler(which: str | StateSampler) -> StateSampler:
     if not isinstance(which, str):
         return which
     if which not in STATES:
-        raise UsageError(f"state: there is no sampler {which!r}{suggestion(which, STATES)}")
+        raise UsageError(f"unknown state sampler {which!r}{suggestion(which, STATES)}")
     return STATES[which]
 
 
@@ -117,7 +117,7 @@ def action_sampler(which: str | ActionSampler, exponent: float, temperature: flo
     if not isinstance(which, str):
         return which
     if which not in ACTIONS:
-        raise UsageError(f"action: there is no sampler {which!r}{suggestion(which, ACTIONS)}")
+        raise UsageError(f"unknown action sampler {which!r}{suggestion(which, ACTIONS)}")
     if which == "zipf":
         return Zipf(exponent)
     if which == "softmax":

@@ -60,7 +60,7 @@ def update_of(which: str | Update, rate: float, c: float, scale: float, width: f
     if not isinstance(which, str):
         return which
     if which not in UPDATES:
-        raise UsageError(f"update: there is none called {which!r}{suggestion(which, UPDATES)}")
+        raise UsageError(f"unknown update {which!r}{suggestion(which, UPDATES)}")
     updates = (perceptron, passive_aggressive, mira, aggressive, logistic)
     return dict(zip(UPDATES, updates, strict=True))[which]
 
@@ -78,7 +78,7 @@ class Scale:
 
     @classmethod
     def blank(cls, size: int) -> Scale:
-        """Return the scale before any difference."""
+        """Return the initial scale, before any difference is counted."""
         import numpy as np
 
         return cls(np.zeros(size), np.zeros(size))

@@ -1,7 +1,7 @@
 """``smt umt compare``: the tables of Gesmundo and Henderson (2014) for your own configuration and sentences.
 
-``umt`` with ``drl`` beside cube pruning with K=1 and K=30, ``hiero`` with ``mert``, in one process: learning, decoding,
-translations judged. Offers of other plugins are looked up by name.
+``umt`` with ``drl`` beside cube pruning with K=1 and K=30, ``hiero`` with ``mert``, in one process: learning, decoding
+and judging. Offers of other plugins are looked up by name.
 """
 
 from __future__ import annotations

@@ -198,14 +198,14 @@ def decode(
     for number in range(1, rounds + 1 if systems else 1):
         study.say(f"decoding {case.test}" + (f", round {number} of {rounds}" if rounds > 1 else ""))
         for key, (translator, sentences) in ready.items():
-            now = _decoded(list(translator.decode(sentences)))
+            now = _decode_test(list(translator.decode(sentences)))
             best = runs.setdefault(key, now)
             seconds = min(best.decoding, now.decoding), min(best.search, now.search)
             runs[key] = DecodedTest(now.texts, *seconds, now.counts)
     return runs
 
 
-def _decoded(decodings: Sequence[Decoding]) -> DecodedTest:
+def _decode_test(decodings: Sequence[Decoding]) -> DecodedTest:
     def total(name: str) -> float:
         return sum(decoding.stats.get(name, 0.0) for decoding in decodings)
 

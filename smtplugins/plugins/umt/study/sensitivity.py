@@ -95,7 +95,7 @@ class SensitivityStudy(CaseStudy):
         return {"decoder": str(umt.decoder), "drl": str(umt.learner), "seeds": self.args.seeds}
 
     def sensitivity(self) -> StudyTable:
-        """The only table."""
+        """The scores for each value of each option."""
         known: dict[str, Mapping[str, Any]] = {}
         rows, seeds = [], self.args.seeds
         for number, ((option, value), (own, system)) in enumerate(self.varied.items(), 1):

@@ -102,7 +102,7 @@ class UmtCase:
     def hiero(self, pops: int) -> LearntSystem:
         """Cube pruning with a pop limit.
 
-        With K=1 a search leaves one derivation and mert no choice: it learns with K=2.
+        With K=1 a search leaves one derivation, from which mert learns nothing: it learns with K=2.
         """
         own = {**kept_options(self.host, self.loaded, "hiero"), **self.options["hiero"]}
         options = {**own, "search": "cube_pruning", "pop_limit": pops}

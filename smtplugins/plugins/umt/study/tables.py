@@ -53,7 +53,7 @@ class Learnt:
 
 @dataclass(frozen=True)
 class DecodedTest:
-    """Translations of the test set; CPU seconds of parsing and search, and of search alone, each the best of rounds."""
+    """Translations of the test set; CPU seconds of parsing and search, and of search alone, in the fastest round."""
 
     texts: tuple[str, ...]
     decoding: float
@@ -81,22 +81,25 @@ def speed_table(names: Mapping[str, str], runs: Mapping[str, DecodedTest], round
     for key, name in names.items():
         seconds = {"decoding": runs[key].decoding, "search": runs[key].search}
         rows.append({"key": key, "name": name, **{what: 1000 * value / count for what, value in seconds.items()}})
-    columns = [*_timed(rows, "decoding", "decoding ms", SCORE), *_timed(rows, "search", "rescoring ms", SCORE)]
+    columns = [
+        *_time_columns(rows, "decoding", "decoding ms", SCORE),
+        *_time_columns(rows, "search", "rescoring ms", SCORE),
+    ]
     best = f", the best of {rounds} rounds" if rounds > 1 else ""
     title = f"Table 1: decoding, CPU time of a sentence of {count}{best}; rescoring is decoding without parsing"
     return StudyTable("decoding", title, columns, rows, "model")
 
 
 def training_table(names: Mapping[str, str], learnt: Mapping[str, Learnt]) -> StudyTable:
-    """Table 2: CPU milliseconds of the whole of learning for each sentence, and of one pass over the sentences."""
+    """Table 2: CPU milliseconds per sentence, of the whole run of learning and of a single pass."""
     rows: list[dict[str, Any]] = []
     for key, name in names.items():
         own = learnt[key]
         whole = 1000 * own.seconds / own.sentences
         row = {"key": key, "name": name, "training": whole, "passes": own.passes, "unit": own.unit, "made": own.made}
         rows.append({**row, "a_pass": whole / own.passes if own.passes else None})
-    columns = [*_timed(rows, "training", "training ms", _TENTHS), StudyColumn("made", "passes")]
-    columns += _timed(rows, "a_pass", "ms a pass", SCORE)
+    columns = [*_time_columns(rows, "training", "training ms", _TENTHS), StudyColumn("made", "passes")]
+    columns += _time_columns(rows, "a_pass", "ms a pass", SCORE)
     count = next(iter(learnt.values())).sentences
     title = f"Table 2: training, CPU time of the whole run for each sentence of {count}; K=1 learns with K=2"
     return StudyTable("training", title, columns, rows, "model")
@@ -114,7 +117,7 @@ def quality_table(
 ) -> StudyTable:
     """Table 3: scores, relative losses against cube pruning with K=30, and tests of them."""
     reference = verdicts[REFERENCE].score
-    rows = [_judged(key, name, verdicts[key]) for key, name in names.items()]
+    rows = [_verdict_row(key, name, verdicts[key]) for key, name in names.items()]
     for row in rows:
         loss = 100 * (reference - row["score"]) / abs(reference) * (1 if higher else -1) if reference else None
         row["loss"] = None if row["key"] == REFERENCE else loss
@@ -130,7 +133,7 @@ def quality_table(
 
 def ablation_table(names: Mapping[str, str], verdicts: Mapping[str, Verdict], metric: str, count: int) -> StudyTable:
     """The decoder and learner with context-free-factor features and without them."""
-    rows = [_judged(key, name, verdicts[key]) for key, name in names.items()]
+    rows = [_verdict_row(key, name, verdicts[key]) for key, name in names.items()]
     rows[1]["change"] = rows[1]["score"] - rows[0]["score"]
     columns = [
         StudyColumn("score", metric, SCORE),
@@ -142,8 +145,8 @@ def ablation_table(names: Mapping[str, str], verdicts: Mapping[str, Verdict], me
     return StudyTable("cff", title, columns, rows, "model")
 
 
-def _timed(rows: list[dict[str, Any]], key: str, title: str, form: str) -> list[StudyColumn]:
-    """A column of times, and one of their variation from the first row, which is put into the rows."""
+def _time_columns(rows: list[dict[str, Any]], key: str, title: str, form: str) -> list[StudyColumn]:
+    """A column of times, and one of their change from the first row, which is added to the rows."""
     for row in rows:
         row[f"{key}_variation"] = None if row is rows[0] else _variation(row[key], rows[0][key])
     paper = _paper(key)
@@ -163,7 +166,7 @@ def _meaning(name: str) -> str:
     return f"p (sign) that {name} is better, p (bootstrap) that they differ"
 
 
-def _judged(key: str, name: str, verdict: Verdict) -> dict[str, Any]:
+def _verdict_row(key: str, name: str, verdict: Verdict) -> dict[str, Any]:
     tests = {f"p_{test}": verdict.tests.get(test) for test in ("sign", "bootstrap")}
     return {"key": key, "name": name, "score": verdict.score, **tests}
 

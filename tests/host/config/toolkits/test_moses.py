@@ -294,7 +294,7 @@ def test_what_changes_translations(algorithm: int, key: str, harmful: str, harml
         return
     found = refused(f"[{key}]\n{harmful}\n{rest}", key)
     assert found.startswith(f"2: {key}: expected ")
-    assert f", found '{harmful}': it changes translations and is not supported (ignore=['{key}'] goes on" in found
+    assert f", found '{harmful}': it changes translations and is not supported (ignore=['{key}'] continues" in found
     if harmless is not None:
         load(f"[{key}]\n{harmless}\n{rest}")
         assert unused() == []

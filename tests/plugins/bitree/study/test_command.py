@@ -170,7 +170,7 @@ def test_without_trees_w_and_c_run_alone(
     assert run(f"{command(False)} --dev-trees dev.trees -o other -q") == 2
     assert "expected source trees of all texts" in capsys.readouterr().err
     assert run(f"{command(False)} --tuner mert -o other -q") == 2
-    assert "expected --lm, too" in capsys.readouterr().err
+    assert "which need a language model (--lm)" in capsys.readouterr().err
     assert run(f"{command(False)} --cost 0 -o other -q") == 2
     assert run(f"{command(False)} --without l2 -o other -q") == 2
     assert "--without is now --row or --table" in capsys.readouterr().err

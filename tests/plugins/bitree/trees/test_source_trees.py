@@ -86,7 +86,7 @@ def test_several_roots_and_crossing_arcs() -> None:
 
 
 def test_heads_in_a_ring_are_refused() -> None:
-    with pytest.raises(SmtError, match="trees:1: expected a tree, found heads in a ring above word 1"):
+    with pytest.raises(SmtError, match="trees:1: expected a tree, found a cycle of heads above word 1"):
         _dependencies(("a", 2, "x"), ("b", 1, "y"))
 
 

@@ -105,7 +105,7 @@ def test_a_step_that_was_killed_is_made_again(folder: Path, tmp_path: Path, caps
         (["-g", "weights", "--table", "decoder"], "table 3 needs a system"),
         (["-g", "weights", "--table", "ngrams"], "table 4 needs a system"),
         (["-g", "weights", "--table", "2"], "choose from 'picking', 'decoder', 'ngrams'"),
-        (["-g", "weights", "--source", "weights"], "name it with -c"),
+        (["-g", "weights", "--source", "weights"], "--source needs a system (-c)"),
         (["-c", "run.yaml", "--source", "test.xx", "--seeds", "0"], "--seeds"),
         (["-g", "weights", "--nbest", "0"], "--nbest"),
         (["-g", "nowhere"], "nowhere"),

@@ -86,7 +86,7 @@ def test_choices() -> None:
     assert policy.choose(scores) == 1
     assert policy.choose(scores, "last") == 2
     assert [policy.choose(scores, "draw", u) for u in (0.0, 0.49, 0.5, 0.999)] == [1, 1, 2, 2]
-    with pytest.raises(UsageError, match="decide: there is no 'veto'; known: draw, last, vote"):
+    with pytest.raises(UsageError, match="decide: unknown value 'veto'; known: draw, last, vote"):
         policy.choose(scores, "veto")  # type: ignore[arg-type]
     assert [draw_index(np.array([1.0, 0.0, 3.0]), u) for u in (0.0, 0.2499, 0.25, 0.99)] == [0, 0, 2, 2]
 

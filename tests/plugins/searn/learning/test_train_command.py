@@ -101,7 +101,7 @@ def test_a_dev_set(items: Path, capsys: pytest.CaptureFixture[str]) -> None:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (["--history", "lable"], "--history: there is no 'lable'; did you mean 'label'"),
+        (["--history", "lable"], "--history: unknown feature 'lable'; did you mean 'label'"),
         (["--beta", "much"], "--beta: expected a number or search, found 'much'"),
         (["--beta", "2"], "beta: expected a number above 0 and not above 1, or search, found 2.0"),
         (["--beta", "search"], "--beta search: expected held-out sentences: --dev DIR, or --held-out 0.1"),

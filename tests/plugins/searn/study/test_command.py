@@ -119,7 +119,7 @@ def test_links_are_made_if_there_are_none(folder: Path, tmp_path: Path, capsys: 
         (["--length", "0"], "--length: expected 1 or more, found 0"),
         (["--seeds", "0"], "--seeds"),
         (["--labels", "-1"], "--labels: expected 0 or more"),
-        (["--history", "label,dept"], "there is no 'dept'"),
+        (["--history", "label,dept"], "unknown feature 'dept'"),
         (["--test-ref", "tune.en"], "tune.en: expected 15 references"),
         (["--tune", "nothing"], "nothing: expected sentences, found none"),
         (["--tuner", "mertt"], "mertt"),

@@ -322,9 +322,9 @@ class TestParts:
 
     def test_names_that_there_are_not(self) -> None:
         for options, message in (
-            ({"state": "unifrom"}, "state: there is no sampler 'unifrom'; did you mean 'uniform'?"),
-            ({"action": "zip"}, "action: there is no sampler 'zip'; did you mean 'zipf'?"),
-            ({"update": "perzeptron"}, "update: there is none called 'perzeptron'; did you mean 'perceptron'?"),
+            ({"state": "unifrom"}, "unknown state sampler 'unifrom'; did you mean 'uniform'?"),
+            ({"action": "zip"}, "unknown action sampler 'zip'; did you mean 'zipf'?"),
+            ({"update": "perzeptron"}, "unknown update 'perzeptron'; did you mean 'perceptron'?"),
             ({"epochs": 0}, "expected epochs of 1 or more"),
             ({"rate": 0.0}, "and rate, c, scale and width above 0"),
             ({"width": 0.0}, "and rate, c, scale and width above 0"),

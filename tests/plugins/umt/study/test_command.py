@@ -59,7 +59,7 @@ def compare(run: Run, *arguments: Any) -> Any:
 def test_a_runner_is_refused(run: Run) -> None:
     code, _, err = run("umt", "compare", *TEST, *SHORT, "--set", "runner=serial", "-o", "new")
     assert code == 2
-    assert "--set: runner: expected none for a comparison, where -j N spreads the work" in err
+    assert "--set: runner: expected none, as a comparison runs in the processes of -j N" in err
     assert not Path("new").exists()
 
 
@@ -281,7 +281,7 @@ class TestCompare:
                 "needs sentences to be tested on (--test) and references of the test sentences (--test-ref)",
             ),
             (("-c", "run.yaml", "--test", "test.de"), "needs references of the test sentences (--test-ref)"),
-            ((*TEST, "--set", "references=[]"), "references (-r, or `references` in the configuration)"),
+            ((*TEST, "--set", "references=[]"), "references of the source (-r, or `references` in the configuration)"),
             ((*TEST, "--umt", "cff_lm"), "expected key=value after 'umt', found 'cff_lm'"),
             ((*TEST, "--umt", "cff_ml=1"), "no option 'cff_ml'"),
             ((*TEST, "--drl", "epochs=none"), "expected a whole number"),
