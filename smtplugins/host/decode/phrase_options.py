@@ -16,14 +16,8 @@ from smtplugins.host.decode.parsing_options import ParsingOptions, SentenceOptio
 if TYPE_CHECKING:
     from smtplugins.core.search.search_options import PhraseSearchOptions
 
-PASS_THROUGH, IGNORE, EXCLUSIVE, INCLUSIVE, CONSTRAINT = MODES = (
-    "pass-through",
-    "ignore",
-    "exclusive",
-    "inclusive",
-    "constraint",
-)
-"""Moses' names for what happens to mark-up."""
+PASS_THROUGH, IGNORE, INCLUSIVE, CONSTRAINT = "pass-through", "ignore", "inclusive", "constraint"
+"""Moses' names for what happens to mark-up; the other one is `exclusive`."""
 
 
 @dataclass(frozen=True, kw_only=True)
