@@ -235,3 +235,13 @@ class TestLeftovers:
 def test_command_line_of_the_process(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("sys.argv", ["/some/where/smt", "score", "-i", "x"])
     assert runs.argv() == ["smt", "score", "-i", "x"]
+
+
+def test_states_that_a_killed_run_left_are_deleted_too(tmp_path: Path) -> None:
+    for number in range(1, 6):
+        (tmp_path / f"step-{number:04d}/model").mkdir(parents=True)
+        if number > 2:
+            (tmp_path / f"step-{number:04d}/state").mkdir()
+    RunDirectory(tmp_path).forget_states()
+    assert [path.parent.name for path in sorted(tmp_path.glob("*/state"))] == ["step-0005"]
+    assert len(list(tmp_path.glob("*/model"))) == 5
