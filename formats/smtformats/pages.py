@@ -37,7 +37,7 @@ of bytes in a line (16 MiB), and `max_size`, the maximum size of a compressed fi
 _EMPTY = {"()", "[]", "{}", "''", "mappingproxy({})"}
 _WIDTH = 120
 # Fields about where a record came from and how it was spelled: examples leave them out.
-_ORIGIN = {"raw", "origin", "file", "line", "first", "before", "after", "trail", "format", "read", "spelling"}
+_ORIGIN = {"raw", "places", "origin", "file", "line", "first", "before", "after", "trail", "format", "read", "spelling"}
 
 
 def documentation() -> dict[str, str]:

@@ -9,7 +9,10 @@ from smtplugins.testing import check_plugin
 
 
 def test_the_decoder_passes_the_kit(tmp_path: Path) -> None:
-    results = check_plugin(smt.load_plugins(), "hiero", tmp_path)
+    host = smt.load_plugins()
+    results = check_plugin(host, "hiero", tmp_path)
     assert [(name, one.check, one.message) for _, name, one in results if not one.ok] == []
-    assert {(kind, name) for kind, name, _ in results} == {("decoder", "hiero")}
+    offers = next(plugin.offers for plugin in host.plugins if plugin.name == "hiero")
+    assert {name for _, name, _ in results} == set(offers["decoders"])
+    assert {kind for kind, _, _ in results} == {"decoder"}
     assert len(results) >= 10
