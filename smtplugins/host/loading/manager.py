@@ -63,8 +63,13 @@ class _Loader:
             self.manager.enable_tracing()
 
     def load(self, extra: Sequence[str | Path | ModuleType]) -> _Loader:
+        known: dict[int, tuple[str, str]] = {}
         for point in entry_points():
-            name, version = (point.dist.name, point.dist.version) if point.dist is not None else ("", "")
+            # Each access to the metadata of a distribution reads and parses its file.
+            if point.dist is not None and id(point.dist) not in known:
+                metadata = point.dist.metadata
+                known[id(point.dist)] = (metadata["Name"], metadata["Version"])
+            name, version = known.get(id(point.dist), ("", ""))
             info = PluginInfo(point.name, name, version, point.value)
             self._enter(info)
             if info.status != "disabled":
