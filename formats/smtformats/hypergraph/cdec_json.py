@@ -304,7 +304,7 @@ def _pieces(graph: GraphColumns, spelling: Mapping[str, Any], number: Number) ->
         yield "{}\n"
         return
     if not np.isfinite(graph.values).all():
-        raise FormatError("finite values of features", "NaN or infinity", file=graph.file, line=graph.line)
+        raise FormatError("finite numbers as features", "NaN or infinity", file=graph.file, line=graph.line)
     extras, edges, nodes = graph.extras, len(graph), graph.nodes
     ruled = len(graph.grammar) > 0
     listed = len(graph.names) <= _MAX_LISTED and not spelling.get("named", False)
