@@ -327,7 +327,7 @@ def test_many_comments_do_not_take_long() -> None:
 def test_what_cannot_be_written() -> None:
     graph = read(SMALL)
     endless = dataclasses.replace(graph, values=np.array([1, np.inf, 2.0]))
-    with pytest.raises(FormatError, match="finite numbers"):
+    with pytest.raises(FormatError, match="finite numbers as features"):
         written(endless)
     with pytest.raises(FormatError, match="one graph in a file"):
         write([graph, graph], io.StringIO(), shortest)

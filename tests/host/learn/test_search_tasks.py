@@ -113,7 +113,7 @@ def test_an_end_has_no_actions() -> None:
     path = follow(task, end, weights)
     assert (len(path), path.end, path.value(0)) == (0, end, 0.0)
     assert [len(part) for part in ranked(task, end, weights)] == [0, 0]
-    with pytest.raises(SmtError, match="expected a state with actions for the forced one, found an end"):
+    with pytest.raises(SmtError, match="expected a state that the forced action can be taken in, found a final state"):
         follow(task, end, weights, "N")
 
 
