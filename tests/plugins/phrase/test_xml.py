@@ -219,7 +219,7 @@ class TestErrors:
         Path("table").write_text("[X] ||| ein ||| a ||| p=1\n")
         Path("run.yaml").write_text("decoder: phrase\nmodel: {tables: table}\n")
         assert decode("exclusive", '<a translation="b">haus</a>').best == "b"
-        with pytest.raises(UsageError, match="no table whose rules have numbers"):
+        with pytest.raises(UsageError, match="no table has scores under its own name"):
             decode("inclusive", '<a translation="b" prob="0.5">haus</a>')
 
     def test_lines_that_moses_does_not_take(self) -> None:

@@ -150,7 +150,7 @@ class NoLinear:
 
 
 def test_options_of_a_form_that_has_none_are_an_error() -> None:
-    with pytest.raises(UsageError, match="the linear form of metric overlap has no precision"):
+    with pytest.raises(UsageError, match="the linear form of metric overlap has no option precision"):
         list(Mira(gain_precision=0.5).learn(forests(1), Model()))
 
 
