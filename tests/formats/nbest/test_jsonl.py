@@ -198,7 +198,7 @@ def files(draw: st.DrawFn) -> str:
     for key in draw(st.lists(TEXTS | NUMBERS | st.none(), min_size=1, max_size=3, unique_by=json.dumps)):
         items = draw(st.lists(candidates(draw(st.booleans())), min_size=1, max_size=3))
         whole = {"id": key, "n": draw(NUMBERS), draw(st.sampled_from(["nbest", "hypotheses"])): items}
-        separators = draw(st.sampled_from([(",", ":"), (", ", ": "), (" ,\t", " : ")]))
+        separators = draw(st.sampled_from([(",", ":"), (", ", ": "), (" ,\t", " : "), (",\r", "\r:\r")]))
         whole = dict(draw(st.permutations(list(whole.items()))))
         lines.append(json.dumps(whole, ensure_ascii=draw(st.booleans()), separators=separators))
     return "\n".join(lines) + draw(st.sampled_from(["\n", "\r\n", ""]))

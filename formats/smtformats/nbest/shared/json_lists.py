@@ -155,7 +155,7 @@ class Taken:
 
 def _name(piece: str) -> str:
     """The name of the array that a piece of the frame opens."""
-    head = piece.rstrip(" \t\r\n[").rstrip(" \t:")
+    head = piece.rstrip(" \t\r\n[").rstrip(" \t\r\n:")
     return str(json.loads(head[head.rindex('"', 0, -1) :]))
 
 
