@@ -52,8 +52,9 @@ def _help_texts() -> Texts:
     from smtplugins.host.loading.manager import load_plugins
 
     parsers = [command_parser(name) for name in COMMANDS]
-    owners = sorted({entry.plugin.name for entry in load_plugins().registry.entries("commands")})
-    parsers += [parser for name in owners if (parser := find_parser([name]))]
+    # The arguments of a plugin's command are added when the command is used.
+    for entry in load_plugins().registry.entries("commands"):
+        parsers += filter(None, [find_parser([entry.plugin.name, entry.record.name])])
     texts: Texts = {}
     for parser in parsers:
         for place, text in _arguments(parser):

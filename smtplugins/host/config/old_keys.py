@@ -21,6 +21,10 @@ _LIST, _FEATURE = OLD_KEYS
 Key = tuple[str, ...]
 
 
+class _Described(dict[str, Any]):
+    """A table with the options of the feature that describes it; a later feature may replace them."""
+
+
 def translate(
     model: dict[str, Any], folder: Path, error: Callable[[Key, str], Exception], *, replaced: bool = False
 ) -> tuple[dict[Key, Key], tuple[str, ...]]:
@@ -37,21 +41,26 @@ def translate(
     found = []
     tables = _listed(model.get("tables"))
     if _LIST in model:
+        if model[_LIST] is None:
+            raise error(("model", _LIST), "expected a path, found None")
         if tables and not replaced:
             raise error(("model", _LIST), f"expected all tables in model.tables, found model.{_LIST} beside it")
         found.append(f"model.{_LIST}")
         known = {_path(entry, folder): entry for entry in tables}
+        if len(known) < len(tables):
+            raise error(("model", _LIST), "two tables of the model have one path: set model.tables instead")
         given = _listed(model.pop(_LIST))
         left_out = known.keys() - {_path(entry, folder) for entry in given}
         for path, table in known.items():
-            if path in left_out and isinstance(table, Mapping) and table.get("name"):
+            if path is not None and path in left_out and isinstance(table, Mapping) and table.get("name"):
                 text = f"expected {table['path']} too, which the model describes as {table['name']!r}; "
                 raise error(("model", _LIST), text + "to leave it out, set model.tables")
         tables = [known.get(_path(entry, folder), entry) for entry in given]
         places = {("model", "tables", str(i)): ("model", _LIST, str(i)) for i in range(len(tables))}
+    done: set[str] = set()
     for i, spec in described.items():
         try:
-            _describe(tables, spec, i, folder)
+            _describe(tables, spec, i, folder, done)
         except UsageError as wrong:
             raise error(("model", "features", str(i)), str(wrong)) from None
     if described:
@@ -69,7 +78,7 @@ def old_key_notes(file: str, old: Iterable[str], plain: Any) -> tuple[str, ...]:
         return ()
     import yaml
 
-    tables = plain["model"]["tables"]
+    tables = [dict(table) if isinstance(table, Mapping) else table for table in plain["model"]["tables"]]
     shown = yaml.safe_dump(tables, default_flow_style=True, sort_keys=False, allow_unicode=True, width=math.inf)
     return (f"{file}: {' and '.join(found)}: write model.tables: {shown.strip()}",)
 
@@ -83,8 +92,11 @@ def _describing(value: Any) -> Spec | None:
     return spec if spec is not None and spec.name == _FEATURE else None
 
 
-def _describe(tables: list[Any], spec: Spec, position: int, folder: Path) -> None:
-    """Move a feature's options, and its position among the features, to the table that it describes."""
+def _describe(tables: list[Any], spec: Spec, position: int, folder: Path, done: set[str]) -> None:
+    """Move a feature's options, and its position among the features, to the table that it describes.
+
+    ``done`` are the paths of the tables that features before it describe.
+    """
     what = f"feature {spec.name!r}"
     options = dict(spec.options)
     name = str(options.pop("name", spec.name))
@@ -92,9 +104,14 @@ def _describe(tables: list[Any], spec: Spec, position: int, folder: Path) -> Non
     fields = checked(what, _options, options)
     path = _path(fields.pop("path"), folder)
     for i, table in enumerate(tables):
-        if _path(table, folder) == path:
+        if path is not None and _path(table, folder) == path:
+            if path in done:
+                raise UsageError(f"feature {name!r} describes {path}, which a feature before it describes")
+            if isinstance(table, Mapping) and not isinstance(table, _Described):
+                raise UsageError(f"feature {name!r} describes {path}, which model.tables describes: change it there")
+            done.add(path)
             spelt = table["path"] if isinstance(table, Mapping) else table
-            tables[i] = {"path": spelt, "name": name, **fields, "position": position}
+            tables[i] = _Described({"path": spelt, "name": name, **fields, "position": position})
             if not tuneable:
                 tables[i]["tuneable"] = False
             return

@@ -171,13 +171,13 @@ def load_config(
         tree.lines.update(made.lines)
         ignored = _check_settings(made, list(ignore), name)
         plain = made.values
-    tree.translate(plain)
+    notes = old_key_notes(name, tree.translate(plain), plain)
     for override in overrides:
         tree.override(plain, override)
-    tree.translate(plain)
+    given = argument("overrides", "--set")
+    notes += tuple(f"{given}: {key}: model.tables is the new spelling" for key in tree.translate(plain))
     record: RunConfig = tree.bind(plain, RunConfig, ())
     object.__setattr__(record, "_tree", tree)
-    notes = old_key_notes(name, tree.old, plain)
     if settings is not None:
         object.__setattr__(record, "_toolkit", settings.origin.partition("-")[0])
         object.__setattr__(record, "_unused", (*made.unused(), *ignored))
@@ -246,16 +246,16 @@ class _Tree:
         self.overridden: set[tuple[str, ...]] = set()
         self.seen: set[int] = set()
         self.places: dict[tuple[str, ...], tuple[str, ...]] = {}
-        self.old: dict[str, None] = {}
 
-    def translate(self, plain: Any) -> None:
-        """Replace old keys, and remember where their values stand in the file."""
+    def translate(self, plain: Any) -> tuple[str, ...]:
+        """Replace old keys, which are returned, and remember where their values stand in the file."""
         for at in [at for at in self.places if self.overridden & {at[:1], at[:2]}]:
             del self.places[at]
         if isinstance(plain, dict) and isinstance(model := plain.get("model"), dict):
             places, old = translate(model, self.folder, self.error, replaced=("model", "grammar") in self.overridden)
             self.places |= places
-            self.old |= dict.fromkeys(old)
+            return old
+        return ()
 
     def error(self, key: tuple[str, ...], text: str) -> SmtError:
         """An error at a key, with the line of the nearest key in the file."""

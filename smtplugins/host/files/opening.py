@@ -12,7 +12,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from smtplugins.contracts.errors import UsageError
+from smtplugins.contracts.errors import PluginError, UsageError
 from smtplugins.host.arguments import argument
 
 if TYPE_CHECKING:
@@ -122,8 +122,22 @@ def with_options(record: Format, options: Mapping[str, Any]) -> Format:
         if function is not None:
             named = parameters(record.parse if part == "load" and record.parse is not None else function)
             taken = {name: value for name, value in values.items() if name in named}
+            if part == "load":
+                _check_load(record, taken)
             changes[part] = functools.partial(function, **taken)
     return replace(record, **changes)
+
+
+def _check_load(record: Format, taken: Iterable[str]) -> None:
+    """Raise PluginError if ``load`` lacks an option of ``parse``."""
+    parameters = inspect.signature(record.load).parameters if record.load is not None else {}
+    if any(parameter.kind is inspect.Parameter.VAR_KEYWORD for parameter in parameters.values()):
+        return
+    for name in taken:
+        if name not in parameters:
+            raise PluginError(
+                f"format {record.name!r}: expected `load` to have the options of `parse`, it lacks {name!r}"
+            )
 
 
 @contextlib.contextmanager

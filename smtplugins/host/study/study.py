@@ -76,6 +76,11 @@ class Study:
         """How weights are tuned."""
         return tuning_plan(self.args, self.fixed)
 
+    def check_plan(self) -> None:
+        """Raise an error if the options of tuning are wrong, or its learner is not known."""
+        if self.plan.learner is not None:
+            self.host.registry.check("learners", self.plan.learner)
+
     @cached_property
     def references(self) -> list[list[str]]:
         """The reference streams of the test text."""

@@ -96,11 +96,6 @@ def test_one_old_key_alone() -> None:
         (["model.grammar=[other, rules]"], [("other", "Two"), ("rules", "TM")], "glue word-penalty pass-through"),
         (["model.tables=other"], [("other", "")], "glue word-penalty pass-through"),
         (["model.features=[oov]"], [("rules", "TM"), ("other", "Two")], "oov"),
-        (
-            ["model.features=[oov, 'translation-model,path=other,name=T2']"],
-            [("rules", "TM"), ("other", "T2")],
-            "oov",
-        ),
         (["model.tables=rules", "model.features=['translation-model,path=rules,name=TM']"], [("rules", "TM")], ""),
     ],
 )
@@ -118,6 +113,34 @@ def test_a_described_table_is_not_left_out_in_silence(name: str) -> None:
         load_config(name, ["model.grammar=other"])
 
 
+def test_a_feature_describes_a_table_anew_where_a_feature_described_it() -> None:
+    override = ["model.features=[oov, 'translation-model,path=other,name=T2']"]
+    tables = load_config("old.yaml", override).model.tables
+    assert [(table.path.name, table.name, table.limit) for table in tables] == [("rules", "TM", 0), ("other", "T2", 0)]
+    with pytest.raises(SmtError, match=r"which model\.tables describes: change it there"):
+        load_config("new.yaml", override)
+
+
+def test_a_replaced_model_has_no_old_keys() -> None:
+    config = load_config("old.yaml", ["model={features: [distortion]}"])
+    assert (config.model.tables, config.notes) == ((), (NOTE,))
+
+
+def test_the_note_has_the_tables_of_the_file_and_old_keys_of_overrides_a_note_of_their_own() -> None:
+    assert load_config("old.yaml", ["model.tables=[other]"]).notes == (NOTE,)
+    assert load_config("new.yaml", ["model.grammar=[rules, other]"]).notes == (
+        "overrides: model.grammar: model.tables is the new spelling",
+    )
+
+
+def test_an_override_of_tables_without_paths_or_with_one_path_twice() -> None:
+    Path("run.yaml").write_text("model: {tables: [{name: TM}]}\n")
+    assert load_config("run.yaml", ["model.grammar=rules"]).model.paths == (Path("rules").absolute(),)
+    Path("run.yaml").write_text("model: {tables: [{path: rules, name: A}, {path: rules, name: B}]}\n")
+    with pytest.raises(SmtError, match="two tables of the model have one path"):
+        load_config("run.yaml", ["model.grammar=rules"])
+
+
 @pytest.mark.parametrize(
     ("text", "key", "message"),
     [
@@ -129,6 +152,17 @@ def test_a_described_table_is_not_left_out_in_silence(name: str) -> None:
             "run.yaml:4: model.tables.0.limit: expected a whole number, found",
         ),
         ("  tables: [{path: a, spans: 3}]\n", (), "run.yaml:2: model.tables.0.spans: unknown key"),
+        ("  grammar: null\n", (), "run.yaml:2: model.grammar: expected a path, found None"),
+        (
+            "  tables: [{path: a, limit: 1}]\n  features: ['translation-model,path=a,name=TM']\n",
+            (),
+            "run.yaml:3: model.features.0: feature 'TM' describes",
+        ),
+        (
+            "  grammar: a\n  features: ['translation-model,path=a', 'translation-model,path=a,name=TM']\n",
+            (),
+            "run.yaml:3: model.features.1: feature 'TM' describes",
+        ),
         ("  tables: a\n  grammar: b\n", (), "run.yaml:3: model.grammar: expected all tables in model.tables"),
         ("  grammar: a\n", ("model", "tables", "0"), "run.yaml:2: model.grammar.0: bad"),
         (

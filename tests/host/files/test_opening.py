@@ -8,14 +8,14 @@ import os
 import time
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Any, NamedTuple, TextIO
+from typing import Any, BinaryIO, NamedTuple, TextIO
 
 import pytest
 
 import smtplugins as smt
 from smtformats import Format, FormatError, all_formats
 from smtformats.files import Lines
-from smtplugins.contracts.errors import UsageError
+from smtplugins.contracts.errors import PluginError, UsageError
 from smtplugins.contracts.spec import Spec
 from smtplugins.host.files.opening import find_format, format_options, number, open_known, write_all
 
@@ -72,6 +72,18 @@ def test_options_of_a_format_reach_its_functions(tmp_path: Path) -> None:
         find_format("columns,colum=1", None, [columns])
     with pytest.raises(UsageError, match=r"format 'columns': column: expected a whole number, found 'x'"):
         find_format("columns,column=x", None, [columns])
+
+
+def test_a_format_that_loads_has_the_options_of_its_parser() -> None:
+    def parse(lines: Lines, *, column: int = 0) -> Iterator[str]:
+        yield from ()
+
+    def load(stream: BinaryIO, name: str) -> Any:
+        raise NotImplementedError
+
+    columns = Format(name="columns", kind="words", summary="a column of words", parse=parse, load=load)
+    with pytest.raises(PluginError, match="expected `load` to have the options of `parse`, it lacks 'column'"):
+        find_format("columns,column=1", None, [columns])
 
 
 @pytest.mark.parametrize("fmt", all_formats(), ids=lambda fmt: fmt.name)

@@ -48,6 +48,7 @@ class BitreeStudy(Study):
         assert self.classifiers
         if args.lm is not None:
             check_lm(args.lm)
+            self.check_plan()
 
     def chosen_tables(self) -> list[str]:
         """The tables asked for; table 7.5 if there are trees or a shape."""

@@ -79,7 +79,7 @@ class CdlmStudy(Study):
     def check(self) -> None:
         """Raise an error if texts lack words or lines, before anything is written."""
         check_least(self.args, nbest=1)
-        assert self.plan
+        self.check_plan()
         self.chosen_tables()
         check_lm(self.setting.lm)
         picks.references_of(self.host, self.args.input, self.args.ref)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from smtplugins.contracts.models import Model
 from smtplugins.contracts.tools.decoding import read_sentences
@@ -28,9 +28,6 @@ from smtplugins.plugins.localized.learning import options
 from smtplugins.plugins.localized.learning.material import LETTERS, NEUTRAL_LETTERS, Recipe, learn_bigrams, learn_floats
 from smtplugins.plugins.localized.learning.problem import NEUTRAL
 from smtplugins.plugins.localized.model.bigrams import BigramWeights
-
-if TYPE_CHECKING:
-    pass
 
 TABLES = {"systems": "the paper's table 2"}
 

@@ -194,6 +194,15 @@ def test_weights_of_phrases_can_be_tuned(data: Path, monkeypatch: pytest.MonkeyP
     assert untuned != with_lm
 
 
+@pytest.mark.parametrize("tuner", ["nosuch", "mert --tune-nbest 1", "mert,restarts=x"])
+def test_a_tuner_that_cannot_be_is_refused_before_anything_is_learnt(
+    tuner: str, data: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(data)
+    assert run(f"{command()} --lm fr.arpa --tuner {tuner} -o refused -q") == 2
+    assert not Path("refused").exists()
+
+
 def test_tables_have_the_paper_s_numbers(
     data: Path, result: dict[str, Any], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

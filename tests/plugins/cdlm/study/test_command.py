@@ -47,6 +47,12 @@ def test_a_call_that_fails_leaves_nothing(
     fails_without_trace(call(folder, *with_system(folder), "-o", str(out)), out)
 
 
+def test_a_tuner_that_cannot_be_is_refused_before_anything_is_learnt(folder: Path, tmp_path: Path) -> None:
+    command = [*call(folder, *with_system(folder), "-o", str(tmp_path / "out")), "--tuner", "nosuch"]
+    assert main(command) == 2
+    assert not (tmp_path / "out").exists()
+
+
 def test_all_tables_resumed(folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     command = call(folder, *with_system(folder), "-o", str(tmp_path / "out"))
     assert main(command) == 0
