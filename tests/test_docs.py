@@ -119,12 +119,18 @@ def test_readme_names_what_it_needs_first_and_has_two_install_commands() -> None
 
 
 def test_diffs_of_contributing_are_true() -> None:
-    """Their context stands in the files, and the lines of options, too; the row is one that nobody has added."""
+    """Their context stands in the files, and the lines of options, too; the row is one that nobody has added.
+
+    Where a paper's plugin was taken out, as CI does, its row has no file.
+    """
     diffs = [body for language, body in fences(ROOT / "CONTRIBUTING.md") if language == "diff"]
     assert len(diffs) == 2
     for diff in diffs:
         for part in re.split(r"^--- ", diff, flags=re.MULTILINE)[1:]:
             path, *lines = part.splitlines()
+            paper = re.match(r"a/(smtplugins/plugins/\w+)/study/", path)
+            if paper is not None and not (ROOT / paper[1]).exists():
+                continue
             text = (ROOT / path.removeprefix("a/")).read_text(encoding="utf-8")
             marks = (" ",) if lines[0].startswith("+++ b/") else (" ", "+")
             there = "\n".join(line[1:] for line in lines if line.startswith(marks))
