@@ -117,7 +117,7 @@ class Learning:
         record = config_of(config, overrides, ignore)
         chosen, place = learner or record.learner or "mert", _place(folder, record, "tune_decoder")
         plan = plan_of(host, chosen, listed(keep), runs, seed=record.seed, combine=combine, jobs=jobs)
-        length = nbest or (record.output.nbest if record.output.nbest > 1 else 100)
+        length = (record.output.nbest if record.output.nbest > 1 else 100) if nbest is None else nbest
         whole = forests or loop.takes_forests_only(host, plan.learner)
         return loop.tune_decoder(
             host,

@@ -105,6 +105,7 @@ class TestLeftovers:
             ("--set", "model.weights=null"),
             ("--set", "decoder.pop_limit=-1"),
             ("--iterations", "0"),
+            ("-k", "0"),
             ("-k", "1"),
         ],
     )
