@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import json
+import zipfile
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
+
+from smtplugins.contracts.errors import SmtError
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -16,6 +19,8 @@ if TYPE_CHECKING:
     from smtplugins.contracts.models import Model
     from smtplugins.contracts.runners import Runner
     from smtplugins.core.graph.hypergraph import Hypergraph
+
+_VALUES = "state.json"
 
 
 @dataclass(frozen=True)
@@ -82,22 +87,33 @@ class LearnerState:
     arrays: dict[str, NDArray[Any]] = field(default_factory=dict)
     values: dict[str, Any] = field(default_factory=dict)
 
-    def save(self, folder: Path) -> None:
-        """Write the state as plain files, never pickle."""
+    def save(self, path: Path) -> None:
+        """Write the state as one zip file of ``state.json`` and a .npy file for each array, never pickle."""
         import numpy as np
 
-        folder.mkdir(parents=True, exist_ok=True)
-        for name, array in self.arrays.items():
-            np.save(folder / f"{name}.npy", array, allow_pickle=False)
-        (folder / "state.json").write_text(json.dumps({"arrays": sorted(self.arrays), "values": self.values}))
+        # Members carry no time: the same state gives the same bytes.
+        with zipfile.ZipFile(path, "w") as out:
+            out.writestr(zipfile.ZipInfo(_VALUES), json.dumps({"arrays": sorted(self.arrays), "values": self.values}))
+            for name, array in self.arrays.items():
+                with out.open(f"{name}.npy", "w", force_zip64=True) as member:
+                    np.lib.format.write_array(member, np.asanyarray(array), allow_pickle=False)
 
     @classmethod
-    def load(cls, folder: Path) -> LearnerState:
+    def load(cls, path: Path) -> LearnerState:
         """Read a saved state."""
         import numpy as np
 
-        data = json.loads((folder / "state.json").read_text())
-        arrays = {name: np.load(folder / f"{name}.npy", allow_pickle=False) for name in data["arrays"]}
+        try:
+            with zipfile.ZipFile(path) as file:
+                data = json.loads(file.read(_VALUES))
+                arrays = {}
+                for name in data["arrays"]:
+                    with file.open(f"{name}.npy") as member:
+                        arrays[name] = np.lib.format.read_array(member, allow_pickle=False)
+        except FileNotFoundError:
+            raise SmtError(f"{path}: expected a learner's state to resume from, found no file") from None
+        except (zipfile.BadZipFile, ValueError, KeyError, TypeError) as error:
+            raise SmtError(f"{path}: expected a learner's state as saved, found a changed file: {error}") from None
         return cls(arrays, data["values"])
 
 

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from smtplugins.contracts.offers import PluginInfo
 
 MANIFEST = "manifest.json"
+_STATE = "state.npz"
 
 
 def file_hash(path: str | os.PathLike[str]) -> str:
@@ -131,7 +132,7 @@ class RunDirectory:
         _remove(aside)
         _remove(target)
         step.model.save(aside / "model")
-        step.state.save(aside / "state")
+        step.state.save(aside / _STATE)
         record = {"objective": step.objective, "metrics": dict(step.metrics)}
         (aside / "step.json").write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
         os.replace(aside, target)
@@ -140,12 +141,12 @@ class RunDirectory:
         """Delete the learner's state of all steps but the last, from which a run resumes; models and metrics stay."""
         states = []
         for path in reversed(self._steps()[:-1]):
-            if not (path / "state").exists():
+            if not (path / _STATE).exists():
                 break
-            states.append(path / "state")
+            states.append(path / _STATE)
         # The oldest first: if this is killed, those that remain still stand together, where they are looked for.
         for state in reversed(states):
-            _remove(state)
+            state.unlink(missing_ok=True)
 
     def rows(self) -> list[tuple[float, dict[str, float]]]:
         """Objective and metrics of all finished steps, in order."""
@@ -171,7 +172,7 @@ class RunDirectory:
         if not steps:
             return None
         last = max(steps)
-        return last, Model.load(steps[last] / "model"), LearnerState.load(steps[last] / "state")
+        return last, Model.load(steps[last] / "model"), LearnerState.load(steps[last] / _STATE)
 
 
 @contextlib.contextmanager

@@ -148,9 +148,9 @@ def _save_and_load(subject: LearnerSubject, problem: Any, stop: int) -> tuple[Mo
     step = next(itertools.islice(steps, stop, None))
     folder = subject.folder / f"{type(problem).__name__}-{stop}"
     step.model.save(folder / "model")
-    step.state.save(folder / "state")
+    step.state.save(folder / "state.npz")
     steps.close()  # type: ignore[attr-defined]
-    return Model.load(folder / "model"), LearnerState.load(folder / "state")
+    return Model.load(folder / "model"), LearnerState.load(folder / "state.npz")
 
 
 def workers_give_the_same(subject: LearnerSubject) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+import zipfile
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -14,6 +16,7 @@ from smtplugins.contracts import metrics as metric_contracts
 from smtplugins.contracts import runners as runner_contracts
 from smtplugins.contracts.adapters import SimpleStateful
 from smtplugins.contracts.data import Sentence
+from smtplugins.contracts.errors import SmtError
 from smtplugins.contracts.learners import LearnerState
 from smtplugins.core.grammar.rules import Edges, Rules
 from smtplugins.host.loading.shortcut import FunctionFeature
@@ -49,15 +52,39 @@ def test_state_comes_back_from_disk_bit_for_bit(tmp_path: Path) -> None:
 def test_state_is_never_pickled(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="allow_pickle=False"):
         LearnerState({"objects": np.array([object()])}).save(tmp_path / "out")
-    np.save(tmp_path / "x.npy", np.array([{}], dtype=object), allow_pickle=True)
-    (tmp_path / "state.json").write_text('{"arrays": ["x"], "values": {}}')
-    with pytest.raises(ValueError, match="allow_pickle=False"):
-        LearnerState.load(tmp_path)
+    path = tmp_path / "state"
+    with zipfile.ZipFile(path, "w") as out:
+        out.writestr("state.json", '{"arrays": ["x"], "values": {}}')
+        with out.open("x.npy", "w") as member:
+            np.save(member, np.array([{}], dtype=object), allow_pickle=True)
+    with pytest.raises(SmtError, match=r"expected a learner's state .* changed file: .*allow_pickle=False"):
+        LearnerState.load(path)
+
+
+def test_a_state_that_is_gone_or_cut_short_is_an_error_with_its_file(tmp_path: Path) -> None:
+    path = tmp_path / "state"
+    with pytest.raises(SmtError, match=r"state: expected a learner's state to resume from, found no file"):
+        LearnerState.load(path)
+    LearnerState({"x": np.arange(9)}, {"n": 1}).save(path)
+    whole = path.read_bytes()
+    for length in range(0, len(whole), 7):
+        path.write_bytes(whole[:length])
+        with pytest.raises(SmtError, match=r"state: expected a learner's state as saved, found a changed file"):
+            LearnerState.load(path)
+
+
+def test_equal_states_are_equal_bytes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    files = []
+    for name in ("a", "b"):
+        LearnerState({"x": np.arange(9)}, {"n": 1}).save(tmp_path / name)
+        files.append((tmp_path / name).read_bytes())
+        monkeypatch.setattr(time, "localtime", lambda *_: time.gmtime(10**9))
+    assert files[0] == files[1]
 
 
 def test_values_that_json_cannot_hold_are_refused(tmp_path: Path) -> None:
     with pytest.raises(TypeError, match="not JSON serializable"):
-        LearnerState(values={"when": object()}).save(tmp_path)
+        LearnerState(values={"when": object()}).save(tmp_path / "state")
 
 
 class Remembers(SimpleStateful):

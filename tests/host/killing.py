@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import signal
 from collections.abc import Callable, Iterable
@@ -20,13 +21,16 @@ def tree(folder: str) -> dict[str, bytes]:
 def killed(work: Callable[[], Any], at: int, also: Iterable[tuple[Any, str]]) -> int:
     """Work in a child that is killed at its event number ``at``; gives the number of the event, or how many there were.
 
-    Events are: a state is about to be written, or was; a file or folder is about to get its name, or has got it; a
-    folder is about to be removed, or was; a call of one of ``also`` (what has the function, and its name) begins or
-    has ended.
+    Events are: a state is about to be written, or was; a file or folder is about to get its name or to be removed, or
+    has been; a call of one of ``also`` (what has the function, and its name) begins or has ended.
     """
     parent, child = os.pipe()
+    # A collection in the child would touch, and so copy, all objects of the tests.
+    gc.freeze()
     process = os.fork()
-    if not process:
+    if process:
+        gc.unfreeze()
+    else:
         count = 0
 
         def event() -> None:
@@ -46,7 +50,7 @@ def killed(work: Callable[[], Any], at: int, also: Iterable[tuple[Any, str]]) ->
 
         code = 1
         try:
-            for place, name in ((os, "replace"), (LearnerState, "save"), (runs, "_remove"), *also):
+            for place, name in ((os, "replace"), (LearnerState, "save"), (runs, "_remove"), (os, "unlink"), *also):
                 setattr(place, name, watched(getattr(place, name)))
             work()
             os.write(child, str(count).encode())

@@ -154,7 +154,7 @@ class TestRunDirectory:
         for number in (1, 2, 3):
             run.save_step(number, step(float(number)))
         run.forget_states()
-        assert [path.parent.name for path in sorted(run.path.glob("*/state"))] == ["step-0003"]
+        assert [path.parent.name for path in sorted(run.path.glob("*/state.npz"))] == ["step-0003"]
         assert run.rows() == [(-1.0, {"bleu": 10.0}), (-2.0, {"bleu": 20.0}), (-3.0, {"bleu": 30.0})]
         model, metrics = run.step(2)
         assert (model.weights, metrics) == ({"LM": 2.0}, {"bleu": 20.0})
@@ -241,7 +241,7 @@ def test_states_that_a_killed_run_left_are_deleted_too(tmp_path: Path) -> None:
     for number in range(1, 6):
         (tmp_path / f"step-{number:04d}/model").mkdir(parents=True)
         if number > 2:
-            (tmp_path / f"step-{number:04d}/state").mkdir()
+            (tmp_path / f"step-{number:04d}/state.npz").touch()
     RunDirectory(tmp_path).forget_states()
-    assert [path.parent.name for path in sorted(tmp_path.glob("*/state"))] == ["step-0005"]
+    assert [path.parent.name for path in sorted(tmp_path.glob("*/state.npz"))] == ["step-0005"]
     assert len(list(tmp_path.glob("*/model"))) == 5

@@ -86,7 +86,7 @@ class Mert:
         seed: int = 1,
         runner: Runner | None = None,
     ) -> Iterator[LearnerStep]:
-        """Yield a step per round: the best weights so far, averaged over the runs so far."""
+        """Yield a step per climb, or per round without restarts: the best weights so far, averaged over runs so far."""
         data = line_search_problem(problem)
         space = space_of(data.names, self.fixed, self.bounds, start.weights)
         directions = min(_DIRECTIONS, int(space.free.sum())) if self.directions is None else self.directions
@@ -107,6 +107,8 @@ class Mert:
                     climb.begin(search.perturbed(climb, noise))
                 else:
                     climb.finish(self.runs, seed)
+            elif restarts:
+                continue
             weights = climb.result(self.runs)
             # The score of a single run's best weights is known; that of a mean must be computed.
             score = climb.score if self.runs == 1 else search.sign * data.score(weights)

@@ -168,7 +168,7 @@ def test_steps_are_kept_and_gone_on_with(host: Host, tmp_path: Path) -> None:
     first = host.tune(lists(), [REFS], learner="given,steps=2", metric=BLEU, folder=folder, runs=2)
     assert sorted(path.name for path in folder.iterdir()) == ["run-1", "run-2", "weights"]
     assert host.read_weights(folder / "weights") == dict(first)
-    assert not (folder / "run-1/step-0001/state").exists()
+    assert not (folder / "run-1/step-0001/state.npz").exists()
     longer = host.tune(lists(), [REFS], learner="given,steps=4,value=3", metric=BLEU, folder=folder, runs=2)
     assert [row.metrics["value"] for row in longer.runs[1].steps] == [1, 1, 3, 3]
     assert first.runs[0].steps == longer.runs[0].steps[:2]

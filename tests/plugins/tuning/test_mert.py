@@ -234,12 +234,20 @@ def test_resumes_bit_for_bit(kind: str, options: dict[str, int], tmp_path: Path)
     whole = list(Mert(**options).learn(problem, START, seed=3))
     for stop in range(0, len(whole), max(1, len(whole) // 6)):
         folder = tmp_path / str(stop)
-        whole[stop].state.save(folder / "state")
         whole[stop].model.save(folder / "model")
+        whole[stop].state.save(folder / "state")
         state, model = LearnerState.load(folder / "state"), Model.load(folder / "model")
         rest = list(Mert(**options).learn(problem, model, resume=state, seed=3))
         assert [one.model.digest() for one in rest] == [one.model.digest() for one in whole[stop + 1 :]]
         assert [one.objective for one in rest] == [one.objective for one in whole[stop + 1 :]]
+
+
+def test_a_step_is_a_climb_and_without_restarts_a_round() -> None:
+    climbs = list(Mert(restarts=3).learn(lists(11), START, seed=3))
+    assert [step.metrics["restart"] for step in climbs] == [0, 1, 2, 3]
+    rounds = list(Mert(restarts=0).learn(lists(11), START, seed=3))
+    assert len(rounds) > 1
+    assert rounds[-1].objective == climbs[0].objective
 
 
 def test_runs_are_averaged() -> None:
