@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import functools
+import io
+import math
 import os
+import zipfile
 from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -11,7 +15,7 @@ from smtformats.columns import GrammarColumns, StringTable
 from smtplugins.core.graph.hypergraph import COLUMNS, Hypergraph, core_graph
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from numpy.typing import NDArray
 
@@ -20,6 +24,9 @@ if TYPE_CHECKING:
 VERSION = 1
 CORE = ("edge_offsets", "tails", "tail_offsets")
 TABLES = ("words", "labels", "names")
+# Graphs have dozens of short arrays: most of the time of numpy's functions goes into headers. Arrays of these kinds are
+# written and read without them, in the same bytes.
+_PLAIN = "biuf"
 
 
 def arrays(graph: Hypergraph) -> dict[str, Array]:
@@ -56,8 +63,12 @@ def save(graph: Hypergraph, path: str | Path) -> None:
     columns = arrays(graph)
     if path.suffix == ".npz":
         aside = path.with_name(f".{path.name}.{os.getpid()}")
-        with aside.open("wb") as stream:
-            np.savez(stream, **columns)  # type: ignore[arg-type]
+        archive = io.BytesIO()  # of many short members, each of which would seek in a file
+        with zipfile.ZipFile(archive, "w") as members:
+            for name, values in columns.items():
+                with members.open(f"{name}.npy", "w", force_zip64=True) as out:
+                    out.write(_array_bytes(values))
+        aside.write_bytes(archive.getbuffer())
         aside.replace(path)
         return
     path.mkdir(parents=True, exist_ok=True)
@@ -70,23 +81,68 @@ def save(graph: Hypergraph, path: str | Path) -> None:
         aside.replace(path / f"{name}.npy")
 
 
-def load(path: str | Path) -> Hypergraph:
-    """Read and check the arrays; raises ValueError with the name of a wrong column."""
+def _array_bytes(values: Array) -> bytes:
+    """The content of an .npy file."""
     import numpy as np
 
+    if values.dtype.kind in _PLAIN and values.flags.c_contiguous:
+        return _header(values.dtype.str, values.shape) + values.tobytes()
+    out = io.BytesIO()
+    np.lib.format.write_array(out, values, allow_pickle=False)
+    return out.getvalue()
+
+
+@functools.lru_cache(maxsize=1 << 12)
+def _header(kind: str, shape: tuple[int, ...]) -> bytes:
+    """What precedes the numbers in an .npy file of version 1."""
+    import numpy as np
+
+    out = io.BytesIO()
+    np.lib.format.write_array_header_1_0(out, {"descr": kind, "fortran_order": False, "shape": shape})
+    return out.getvalue()
+
+
+def _array(content: bytes) -> Array:
+    """The array of an .npy file."""
+    import numpy as np
+
+    if content.startswith(b"\x93NUMPY\x01\x00"):
+        start = 10 + int.from_bytes(content[8:10], "little")
+        shape, fortran, kind = _layout(content[8:start])
+        if kind.kind in _PLAIN and not fortran and len(content) == start + kind.itemsize * math.prod(shape):
+            return np.ndarray(shape, kind, content, start)
+    array: Array = np.lib.format.read_array(io.BytesIO(content), allow_pickle=False)
+    return array
+
+
+@functools.lru_cache(maxsize=1 << 12)
+def _layout(header: bytes) -> tuple[tuple[int, ...], bool, Any]:
+    """The shape, Fortran order and dtype that the header of an .npy file of version 1 says."""
+    import numpy as np
+
+    return np.lib.format.read_array_header_1_0(io.BytesIO(header))
+
+
+def load(path: str | Path) -> Hypergraph:
+    """Read and check the arrays; raises ValueError with the name of a wrong column."""
     path = Path(path)
     if not path.exists():
         raise FileNotFoundError(f"no such file or folder: {path}")
     if path.is_dir():
-        return _graph(_Columns({file.stem: file for file in path.glob("*.npy")}, str(path)))
-    with np.load(path, allow_pickle=False) as kept:
-        return _graph(_Columns(kept, str(path)))
+        return _graph(_Columns({file.stem: file.read_bytes for file in path.glob("*.npy")}, str(path)))
+    try:
+        members = zipfile.ZipFile(io.BytesIO(path.read_bytes()))
+    except zipfile.BadZipFile as error:
+        raise ValueError(f"{path}: {error}") from error
+    with members:
+        names = [name.removesuffix(".npy") for name in members.namelist()]
+        return _graph(_Columns({name: functools.partial(members.read, f"{name}.npy") for name in names}, str(path)))
 
 
 class _Columns:
     """Arrays by name, read on demand."""
 
-    def __init__(self, kept: Mapping[str, Any], where: str) -> None:
+    def __init__(self, kept: Mapping[str, Callable[[], bytes]], where: str) -> None:
         self.kept = kept
         self.where = where
 
@@ -94,14 +150,11 @@ class _Columns:
         return name in self.kept
 
     def get(self, name: str, kinds: str, dimensions: int = 1) -> Array:
-        import numpy as np
-
         if name not in self.kept:
             raise ValueError(f"{self.where}: expected a column {name}, found none")
         try:
-            stored = self.kept[name]
-            array: Array = np.load(stored, allow_pickle=False) if isinstance(stored, Path) else stored
-        except (ValueError, EOFError) as error:
+            array = _array(self.kept[name]())
+        except (ValueError, EOFError, zipfile.BadZipFile) as error:
             raise ValueError(f"{self.where}, {name}: {error}") from error
         if array.dtype.kind not in kinds or array.ndim != dimensions:
             wanted = f"{dimensions} dimensions of kind {' or '.join(kinds)}"

@@ -153,20 +153,26 @@ class ForestPool:
         from smtplugins.host.progress import progress
 
         work, path = self.work, folder / BEST
+        graphs: dict[str, Hypergraph] = {}
         if not path.exists():
             (folder / "forests").mkdir(exist_ok=True)
             runner = runner_of(work.host, work.jobs, translator.config)
             getattr(translator.decoder, "load", lambda model: {})(translator.model)
-            task = functools.partial(_forest, translator, folder / "forests")
-            made = progress(runner.map(task, work.sentences), "sentences", quiet=work.quiet)
-            write_json(path, dict(made))
+            task = functools.partial(_forest, translator, folder / "forests", os.getpid())
+            texts = {}
+            for key, text, graph in progress(runner.map(task, work.sentences), "sentences", quiet=work.quiet):
+                texts[key] = text
+                if graph is not None:
+                    graphs[key] = graph
+            write_json(path, texts)
         record = json.loads(path.read_text(encoding="utf-8"))
         best = {key: text for key, text in record.items() if text is not None}
         new = 0
         self._round += 1
         self.found = len(best)
         for key in best:
-            graph = Hypergraph.load(folder / "forests" / f"{key}.npz").with_scores(None)
+            graph = graphs.pop(key) if key in graphs else Hypergraph.load(folder / "forests" / f"{key}.npz")
+            graph = graph.with_scores(None)
             known = self._graphs.setdefault(key, [])
             at = next((i for i, (_, known_graph) in enumerate(known) if known_graph == graph), len(known))
             new += at == len(known)
@@ -187,8 +193,10 @@ class ForestPool:
         return join_forests(graphs, list(map(int, ids)), self.work.references, self.work.metric, None, "forests")
 
 
-def _forest(translator: Translator, folder: Path, sentence: Sentence) -> tuple[str, str | None]:
-    """Decode a sentence and save its forest; return its id and best text."""
+def _forest(
+    translator: Translator, folder: Path, reader: int, sentence: Sentence
+) -> tuple[str, str | None, Hypergraph | None]:
+    """Decode a sentence and save its forest; return its id, its best text, and in the process ``reader`` the forest."""
     from smtplugins.core.graph.compacting import compacted
 
     decoded = translator.decode_one(sentence, graphs=True)
@@ -196,8 +204,9 @@ def _forest(translator: Translator, folder: Path, sentence: Sentence) -> tuple[s
     if graph is None:
         raise UsageError("learning from forests needs a decoder that returns graphs; this one does not")
     if not decoded.found or not graph.nodes:
-        return sentence.id, None
+        return sentence.id, None, None
     aside = folder / f".{sentence.id}.part.npz"
-    compacted(graph).save(aside)
+    graph = compacted(graph)
+    graph.save(aside)
     os.replace(aside, folder / f"{sentence.id}.npz")
-    return sentence.id, decoded.best
+    return sentence.id, decoded.best, graph if os.getpid() == reader else None
