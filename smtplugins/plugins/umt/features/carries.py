@@ -63,6 +63,7 @@ class Carries:
     def start(self, parts: Sequence[ScorerPart]) -> None:
         """Set the next sentence's scorers."""
         self._parts = tuple(parts)
+        self._forget()
         self.reset()
 
     def begin(self, targets: Array, offsets: Array) -> None:
@@ -78,7 +79,12 @@ class Carries:
         self._children: list[int] = (-1 - targets[gaps]).tolist()
         self._child_offsets = np.concatenate([[0], np.cumsum(gaps)])[offsets].tolist()
         self._alone: dict[int, Edges] = {}
+        self._forget()
         self.reset()
+
+    def _forget(self) -> None:
+        # For each part, what it returned for a single edge in a context: trees grown again are not scored again.
+        self._attached: list[dict[tuple[Any, ...], tuple[Array, Sequence[Any]]]] = [{} for _ in self._parts]
 
     def reset(self) -> None:
         """Clear the tree."""
@@ -96,6 +102,13 @@ class Carries:
         """
         import numpy as np
 
+        if len(rules) == 1:
+            rule, slot, top = int(rules[0]), int(slots[0]), int(tops[0])
+            rows_of_parts = []
+            for i, shown in enumerate(self._shown):
+                known = shown[step][link] if step >= 0 else None
+                rows_of_parts.append(self._attach_alone(i, rule, self._links(rule, slot, top, known))[0])
+            return np.concatenate(rows_of_parts)
         # Edges at a place with equal keys have equal scores.
         keys = (rules.astype(np.int64) * (int(slots.max(initial=0)) + 2) + slots + 1) * 2 + tops
         _, firsts, rows = np.unique(keys, return_index=True, return_inverse=True)
@@ -119,21 +132,21 @@ class Carries:
             added.beside[slot + 1] = (step, link)
             self._steps[step].beside[link] = (new, slot + 1)
         changed: set[Place] = set()
-        for part, shown in zip(self._parts, self._shown, strict=True):
+        for part, shown in enumerate(self._shown):
             shown.append([None] * (1 + width))
-            shown[new] = self._contexts(part, shown, new)
+            shown[new] = self._contexts(part, new)
             if step >= 0:
-                self._spread(part, shown, (step, link), changed)
+                self._spread(part, (step, link), changed)
         return sorted(changed)
 
-    def _spread(self, part: ScorerPart, shown: list[list[Any]], place: Place, changed: set[Place]) -> None:
+    def _spread(self, part: int, place: Place, changed: set[Place]) -> None:
         """Propagate a changed context from a place through the tree, never back to where it came from."""
         waiting = [place]
         while waiting:
             step, came = waiting.pop()
-            known = shown[step]
+            known = self._shown[part][step]
             edge = self._steps[step]
-            for link, context in enumerate(self._contexts(part, shown, step)):
+            for link, context in enumerate(self._contexts(part, step)):
                 if link == came or known[link] == context:
                     continue
                 known[link] = context
@@ -143,15 +156,14 @@ class Carries:
                 elif link or not edge.top:
                     changed.add((step, link))
 
-    def _contexts(self, part: ScorerPart, shown: list[list[Any]], step: int) -> list[Any]:
+    def _contexts(self, part: int, step: int) -> list[Any]:
         """Compute the context that a step's edge shows at each link from the contexts of its neighbours."""
-        edge = self._steps[step]
+        edge, shown = self._steps[step], self._shown[part]
         known = [None if beside is None else shown[beside[0]][beside[1]] for beside in edge.beside]
         if edge.top:
             known[0] = OUTSIDE
         children = self._children_of(edge.rule)
-        _, results = part.scorer.attach(self._edge(edge.rule), [[known[0], *(known[1 + child] for child in children)]])
-        (contexts,) = results
+        _, contexts = self._attach_alone(part, edge.rule, [known[0], *(known[1 + child] for child in children)])
         if len(contexts) != 1 + len(children):
             raise ValueError(f"expected {1 + len(children)} contexts, one for each link, found {len(contexts)}")
         # A tail that is not on the target side has no context.
@@ -160,6 +172,16 @@ class Carries:
         for child, context in zip(children, contexts[1:], strict=True):
             by_link[1 + child] = context
         return by_link
+
+    def _attach_alone(self, part: int, rule: int, links: list[Any]) -> tuple[Array, Sequence[Any]]:
+        """Return the values and contexts of a single edge; cached."""
+        attached, key = self._attached[part], (rule, *links)
+        known = attached.get(key)
+        if known is None:
+            scores, results = self._parts[part].scorer.attach(self._edge(rule), [links])
+            (contexts,) = results
+            known = attached[key] = _values(scores, 1, self._parts[part].components)[0], contexts
+        return known
 
     def _links(self, rule: int, slot: int, top: int, known: Any) -> list[Any]:
         """Return the contexts around a candidate edge with a single known neighbour."""

@@ -128,14 +128,19 @@ class TranslationSearch:
 
     def actions(self, state: GrowingState) -> Sequence[Any]:
         """Return the possible actions, ordered by edge, slot and place."""
-        return self.ranked(state, Weights())[0]
+        import numpy as np
+
+        searcher, _ = self._ready(state.sentence)
+        actions, _ = searcher.ranked(state.actions)
+        edges, steps, links, slots = actions.T
+        return _Rows(actions[np.lexsort((links, steps, slots, edges))])
 
     def features(self, state: GrowingState, actions: Sequence[Any]) -> Columns:
         """Return a row for each action: its rule's features, bounds, and contextual features."""
         from smtformats import Columns
 
         weights = Weights()
-        searcher, prepared = self._ready(state.sentence, weights)
+        searcher, prepared = self._ready(state.sentence)
         taken = rows([*actions])
         features = self._rows(prepared, weights, taken, searcher.values(state.actions, taken))
         return Columns(tuple(weights.names), *features)
@@ -148,7 +153,7 @@ class TranslationSearch:
 
     def reward(self, state: GrowingState) -> float:
         """Return the translation's metric score if the tree is complete, else 0; higher is better."""
-        if not len(state.actions) or len(self.ranked(state, Weights())[0]):
+        if not len(state.actions) or len(self._ready(state.sentence)[0].ranked(state.actions)[0]):
             return 0.0
         return self._reward(state.sentence, state.actions)
 
@@ -203,13 +208,18 @@ class TranslationSearch:
         score = float(self._metric.sentence(stats)[0])
         return score if self._metric.higher_is_better else -score
 
-    def _ready(self, sentence: int, weights: Weights) -> tuple[Searcher, _Example]:
-        """Set up the search for the sentence and weights, unless it is already set up."""
+    def _ready(self, sentence: int, weights: Weights | None = None) -> tuple[Searcher, _Example]:
+        """Set up the search for the sentence and weights, unless it is already set up; None for any weights."""
         import numpy as np
 
         from smtplugins.contracts.tools.grammars import row_scores
 
         prepared = self._example(sentence)
+        if weights is None:
+            if self._begun is not None and self._begun[0] == sentence:
+                assert self._searcher is not None
+                return self._searcher, prepared
+            weights = Weights()
         local = weights.column(prepared.names)
         column = weights.column(self._working.names)
         begun = self._begun
