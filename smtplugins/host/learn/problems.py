@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 _KEPT = "_matrix"
 _ROWS = 1 << 16
-_VALUES = 1 << 20
+_VALUES = 1 << 18
 _ROUNDING = 1e-12
 _SAMPLES = 8
 
@@ -110,27 +110,46 @@ def _spread(
     import numpy as np
 
     total = np.zeros(width)
-    first, count = 0, len(lists) - 1
+    first, count, ends = 0, len(lists) - 1, offsets[lists]
     while first < count:
         # A few lists at a time, to bound the memory of indices.
-        last = int(np.searchsorted(offsets[lists], offsets[lists[first]] + _VALUES))
-        last = min(max(first + 1, last), count)
-        sizes, bounds = np.diff(lists[first : last + 1]), offsets[lists[first] : lists[last] + 1]
+        last = min(max(first + 1, int(np.searchsorted(ends, ends[first] + _VALUES))), count)
+        bounds = offsets[lists[first] : lists[last] + 1]
         part = slice(bounds[0], bounds[-1])
-        of = np.repeat(np.repeat(np.arange(last - first), sizes), np.diff(bounds))
-        total += _variances(sizes, of, ids[part], values[part], width)
+        # A table is fastest, unless more than half of it would be 0.
+        filled = 2 * (bounds[-1] - bounds[0]) >= (len(bounds) - 1) * width
+        variances = _dense_variances if filled else _sparse_variances
+        total += variances(lists[first : last + 1] - lists[first], np.diff(bounds), ids[part], values[part], width)
         first = last
     return np.sqrt(total / count)
 
 
-def _variances(
-    sizes: NDArray[Any], of: NDArray[Any], ids: NDArray[Any], values: NDArray[Any], width: int
+def _dense_variances(
+    lists: NDArray[Any], lengths: NDArray[Any], ids: NDArray[Any], values: NDArray[Any], width: int
 ) -> NDArray[Any]:
-    """The sum over lists of each feature's variance; value i is of the list ``of[i]``."""
+    """The sum over lists of each feature's variance, from a table with a row per feature."""
     import numpy as np
 
+    starts, sizes, rows = lists[:-1], np.diff(lists), int(lists[-1])
+    table = np.zeros((width, rows))
+    np.add.at(table.reshape(-1), np.repeat(np.arange(rows), lengths) + rows * ids.astype(np.int64), values)
+    sums = np.empty(width)
+    for feature, row in enumerate(table):
+        means = np.add.reduceat(row, starts) / sizes
+        squares = np.add.reduceat((row - np.repeat(means, sizes)) ** 2, starts)
+        sums[feature] = (_without_rounding(squares, means, sizes) / sizes).sum()
+    return sums
+
+
+def _sparse_variances(
+    lists: NDArray[Any], lengths: NDArray[Any], ids: NDArray[Any], values: NDArray[Any], width: int
+) -> NDArray[Any]:
+    """The same, from the values alone."""
+    import numpy as np
+
+    sizes = np.diff(lists)
     # A cell is a list and a feature; with few features there are about as many cells as keys.
-    keys = of * width + ids
+    keys = np.repeat(np.repeat(np.arange(len(sizes)), sizes), lengths) * width + ids
     if len(sizes) * width <= len(keys):
         cells, which = np.arange(len(sizes) * width), keys
     else:
@@ -140,9 +159,14 @@ def _variances(
     means = np.bincount(which, values, len(cells)) / length
     rest = np.maximum(length - np.bincount(which, minlength=len(cells)), 0)
     squares = np.bincount(which, (values - means[which]) ** 2, len(cells)) + rest * means**2
-    # Differences due to rounding count as none.
-    squares[squares <= (_ROUNDING * means) ** 2 * length] = 0.0
-    return np.bincount(cells % width, squares / length, width)
+    return np.bincount(cells % width, _without_rounding(squares, means, length) / length, width)
+
+
+def _without_rounding(squares: NDArray[Any], means: NDArray[Any], sizes: NDArray[Any]) -> NDArray[Any]:
+    """Sums of squared differences, 0 where they are due to rounding."""
+    import numpy as np
+
+    return np.where(squares <= (_ROUNDING * means) ** 2 * sizes, 0.0, squares)
 
 
 def matrix_of(problem: ListProblem) -> Matrix:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     Array = NDArray[Any]
 
 MOST_FEATURES = 5000
-_ROWS = 1 << 16
+_ROWS = 1 << 14
 
 
 class LineSearchProblem(Protocol):
@@ -85,7 +85,8 @@ def _table_of(matrix: Matrix) -> Array:
         offsets = matrix.offsets[first : first + _ROWS + 1]
         part = slice(offsets[0], offsets[-1])
         rows = np.repeat(np.arange(first, first + len(offsets) - 1), np.diff(offsets))
-        np.add.at(table, (matrix.ids[part], rows), matrix.values[part])
+        # One index instead of two is several times as fast.
+        np.add.at(table.reshape(-1), rows + len(matrix) * matrix.ids[part].astype(np.int64), matrix.values[part])
     return table
 
 

@@ -26,11 +26,11 @@ def matrix(rows: np.ndarray, lists: list[int], *, zeros: bool = True) -> Matrix:
     )
 
 
-@given(st.integers(0, 10**6), st.booleans())
-def test_spread_and_size(seed: int, zeros: bool) -> None:
+@given(st.integers(0, 10**6), st.sampled_from([0.1, 0.7]), st.booleans())
+def test_spread_and_size(seed: int, share: float, zeros: bool) -> None:
     rng = np.random.default_rng(seed)
     sizes = rng.integers(1, 6, size=4)
-    rows = rng.normal(size=(sizes.sum(), 5)) * (rng.random((sizes.sum(), 5)) < 0.7)
+    rows = rng.normal(size=(sizes.sum(), 5)) * (rng.random((sizes.sum(), 5)) < share)
     rows[:, 4] = 0.1  # the same everywhere
     bounds = np.concatenate([[0], np.cumsum(sizes)]).tolist()
     made = matrix(rows, bounds, zeros=zeros)
