@@ -144,3 +144,24 @@ def test_installed_packages_have_to_be_from_elsewhere(
     assert result.ret == (pytest.ExitCode.USAGE_ERROR if inside else pytest.ExitCode.OK)
     if inside:
         result.stderr.fnmatch_lines(["*SMT_TEST_INSTALLED: smtplugins is not installed, or imported from the checkout"])
+
+
+@pytest.mark.parametrize(
+    ("room", "told", "used"), [("1", "", True), ("1 << 60", "", False), ("1", "TMPDIR", False), ("1", "", None)]
+)
+def test_temporary_files_are_in_memory_where_it_has_room(
+    pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch, room: str, told: str, used: bool | None
+) -> None:
+    monkeypatch.delenv("TMPDIR", raising=False)
+    # Undone at the end, though the suite within this process sets it.
+    monkeypatch.setenv("PYTEST_DEBUG_TEMPROOT", "")
+    if told:
+        monkeypatch.setenv(told, str(pytester.path))
+    memory = pytester.path / "memory"
+    if used is not None:
+        memory.mkdir()
+    conftest = (Path(__file__).parent / "conftest.py").read_text()
+    pytester.makeconftest(conftest.replace("2 << 30", room).replace("/dev/shm", str(memory)))
+    wanted = str(memory) if used else ""
+    pytester.makepyfile(f"import os\n\ndef test_it():\n    assert os.environ['PYTEST_DEBUG_TEMPROOT'] == {wanted!r}\n")
+    pytester.runpytest().assert_outcomes(passed=1)
