@@ -71,8 +71,9 @@ class Derivations(Sequence[Derivation]):
     def texts(self) -> list[str]:
         """The words of each derivation, joined by spaces."""
         offsets, ids = self.word_ids()
-        words = self.graph.words
-        spelt = [words[word] for word in ids.tolist()]
+        numbers, words = ids.tolist(), self.graph.words
+        known = {number: words[number] for number in set(numbers)}
+        spelt = [known[number] for number in numbers]
         return [" ".join(spelt[a:b]) for a, b in itertools.pairwise(offsets.tolist())]
 
 

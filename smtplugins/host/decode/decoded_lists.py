@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -41,48 +42,82 @@ def candidates_of(
     always = tuple(name for name in names if name not in hidden)
     extras: dict[str, list[str]] = {}
     if k == 1 and not fields:
-        texts, rows, totals = _only(decoding)
+        texts, columns, rows, totals = _only(decoding)
     else:
         if graph is None:
             what = f"a list with {fields[0]}" if fields else "a list of more than one translation"
             raise UsageError(f"the decoder gives no graph, so there is no {what}")
-        texts, rows, totals, extras = _derivations(graph, k, unique, fields)
+        texts, columns, rows, totals, extras = _derivations(graph, k, unique, fields)
         if not texts and best:
             return None
         if not texts:
             # An empty sentence has an empty translation, without a derivation.
-            (texts, rows, totals), extras = _only(decoding), {name: [""] for name in fields}
+            (texts, columns, rows, totals), extras = _only(decoding), {name: [""] for name in fields}
         texts = texts if decoding.shown is None else [decoding.shown(text) for text in texts]
-    values, layouts = [], []
-    known: dict[tuple[str, ...], tuple[str, ...]] = {}
-    several = {name: match[1] for name in (rows[0] if rows else ()) if (match := COMPONENT.fullmatch(name))}
-    for row in rows:
-        there = {several[name] for name, value in row.items() if value and name in several}
-        shown = (name for name, value in row.items() if value or several.get(name) in there)
-        others = (name for name in shown if name not in always and name not in hidden)
-        layout = always + tuple(sorted(others))
-        layouts.append(known.setdefault(layout, layout))
-        values.append(rounded([row.get(name, 0.0) for name in layout]))
+    layouts, values = _layouts(columns, rows, always, hidden)
     return Candidates(
         id=decoding.id, texts=texts, layouts=layouts, values=values, totals=rounded(totals), extras=extras
     )
 
 
-def _only(decoding: Decoding) -> tuple[list[str], list[dict[str, float]], list[float]]:
+def _layouts(
+    names: Sequence[str], rows: Sequence[Sequence[float]], always: tuple[str, ...], hidden: Collection[str]
+) -> tuple[list[tuple[str, ...]], list[list[float]]]:
+    """The names that each row shows, ``always`` first and the others sorted, and their rounded values."""
+    import numpy as np
+
+    if not names:
+        return [always] * len(rows), [[0.0] * len(always) for _ in rows]
+    order = sorted(range(len(names)), key=names.__getitem__)
+    names = [names[i] for i in order]
+    table = np.array(rows, dtype=np.float64).reshape(len(rows), -1)[:, order]
+    shown = table != 0
+    parts: dict[str, list[int]] = {}
+    for i, name in enumerate(names):
+        if match := COMPONENT.fullmatch(name):
+            parts.setdefault(match[1], []).append(i)
+    for places in parts.values():
+        shown[:, places] |= shown[:, places].any(axis=1, keepdims=True)
+    at = {name: i for i, name in enumerate(names)}
+    shown[:, [at[name] for name in {*always, *hidden} if name in at]] = False
+    first = np.zeros((len(rows), len(always)))
+    for i, name in enumerate(always):
+        if name in at:
+            first[:, i] = table[:, at[name]]
+    known: dict[bytes, tuple[str, ...]] = {}
+    layouts = []
+    for row in shown:
+        key = row.tobytes()
+        if key not in known:
+            known[key] = always + tuple(names[i] for i in np.flatnonzero(row).tolist())
+        layouts.append(known[key])
+    ends = np.cumsum(shown.sum(axis=1)).tolist()
+    kept, others = rounded(first.reshape(-1)), rounded(table[shown])
+    width = len(always)
+    values = [
+        kept[i * width : (i + 1) * width] + others[begin:end]
+        for i, (begin, end) in enumerate(itertools.pairwise([0, *ends]))
+    ]
+    return layouts, values
+
+
+def _only(decoding: Decoding) -> tuple[list[str], list[str], list[list[float]], list[float]]:
     """The best translation only."""
-    return [decoding.best], [dict(decoding.features)], [decoding.score or 0.0]
+    features = dict(decoding.features)
+    return [decoding.best], list(features), [list(features.values())], [decoding.score or 0.0]
 
 
 def _derivations(
     graph: Hypergraph, k: int, unique: bool, fields: Sequence[str]
-) -> tuple[list[str], list[dict[str, float]], list[float], dict[str, list[str]]]:
+) -> tuple[list[str], list[str], list[list[float]], list[float], dict[str, list[str]]]:
+    """Texts, feature names, their values in each derivation, scores, and the fields asked for."""
     from smtplugins.core.graph.inference import kbest
     from smtplugins.host.files.list_fields import fields_of
 
     derivations = kbest(graph, k=k, unique=unique)
-    names = graph.names[:]
-    rows = [dict(zip(names, derivation.features().tolist(), strict=True)) for derivation in derivations]
-    return derivations.texts(), rows, derivations.scores.tolist(), fields_of(derivations, fields) if fields else {}
+    rows = [derivation.features().tolist() for derivation in derivations]
+    extras = fields_of(derivations, fields) if fields else {}
+    return derivations.texts(), graph.names[:], rows, derivations.scores.tolist(), extras
 
 
 def writable_lists(record: Format) -> Format:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import math
 import re
@@ -184,8 +185,15 @@ def string(text: str) -> str:
 
 def spell_features(layout: Layout, values: Sequence[float], number: Number) -> str:
     """Spell features as a JSON object."""
-    items = (f"{string(name)}: {spell_number(value, number)}" for name, value in zip(layout, values, strict=True))
+    spell = number if all(map(math.isfinite, values)) else functools.partial(spell_number, number=number)
+    items = [key + spell(value) for key, value in zip(_keys(tuple(layout)), values, strict=True)]
     return "{" + ", ".join(items) + "}"
+
+
+@functools.lru_cache(maxsize=1 << 8)
+def _keys(layout: Layout) -> list[str]:
+    """The names of features as keys of a JSON object."""
+    return [f"{string(name)}: " for name in layout]
 
 
 def append_items(text: str, items: str) -> str:
