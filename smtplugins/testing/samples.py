@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
 import random
 from collections.abc import Iterable, Mapping, Sequence
@@ -319,6 +320,13 @@ class Tagged:
     tags: tuple[str, ...] = ()
 
 
+@functools.cache
+def _tag_features(word: str, before: str, tags: tuple[str, ...]) -> Columns:
+    from smtformats import Columns
+
+    return Columns.from_mappings([{f"word:{word}|{tag}": 1.0, f"before:{before}|{tag}": 1.0} for tag in tags])
+
+
 @dataclass(frozen=True)
 class Tagging:
     """A search task: tag words from left to right; the reward, the tagging accuracy, comes at the end."""
@@ -335,11 +343,7 @@ class Tagging:
 
     def features(self, state: Tagged, actions: Sequence[str]) -> Columns:
         """Pair the tag with the word, and with the tag before it."""
-        from smtformats import Columns
-
-        word = state.words[len(state.tags)]
-        before = state.tags[-1] if state.tags else "^"
-        return Columns.from_mappings([{f"word:{word}|{tag}": 1.0, f"before:{before}|{tag}": 1.0} for tag in actions])
+        return _tag_features(state.words[len(state.tags)], state.tags[-1] if state.tags else "^", tuple(actions))
 
     def after(self, state: Tagged, action: str) -> Tagged:
         """Tag the next word."""

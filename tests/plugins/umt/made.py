@@ -5,6 +5,7 @@ Sums of such numbers are exact, so that ties are ties for whoever adds, in whate
 
 from __future__ import annotations
 
+import functools
 import itertools
 import random
 from pathlib import Path
@@ -139,6 +140,20 @@ def trimmed(nodes: list[Bundles], rules: _Rules) -> Plain:
 
 def random_forest(rng: random.Random) -> Plain:
     return span_forest(rng) if rng.random() < 0.6 else loose_forest(rng)
+
+
+def seeded_forest(seed: int) -> tuple[Plain, random.Random]:
+    """The random forest of a seed, made once for all tests, and the generator behind it."""
+    plain, state = _seeded(seed)
+    rng = random.Random()
+    rng.setstate(state)
+    return plain, rng
+
+
+@functools.cache
+def _seeded(seed: int) -> tuple[Plain, Any]:
+    rng = random.Random(seed)
+    return random_forest(rng), rng.getstate()
 
 
 def language_model(rng: random.Random, order: int, folder: Path) -> Any:

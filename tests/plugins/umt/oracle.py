@@ -11,7 +11,7 @@ import itertools
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -159,8 +159,7 @@ def _parts(values: Any, offsets: Any) -> list[list[int]]:
     return [flat[first:last] for first, last in itertools.pairwise(offsets.tolist())]
 
 
-@dataclass(frozen=True)
-class Token:
+class Token(NamedTuple):
     """A word of a tree's text, or an open place (``None``), and the step whose edge has it."""
 
     word: str | None
@@ -229,16 +228,14 @@ class Tree:
         spans: dict[int, tuple[int, int]] = {}
 
         def write(step: int) -> None:
-            first = len(tokens)
+            first, links = len(tokens), self.links[step]
             for symbol in self.edges[step].target:
                 if isinstance(symbol, str):
                     tokens.append(Token(symbol, step))
-                    continue
-                child = self.child(step, symbol)
-                if child is None:
-                    tokens.append(Token(None, step))
+                elif beside := links[symbol + 1]:
+                    write(beside[0])
                 else:
-                    write(child)
+                    tokens.append(Token(None, step))
             spans[step] = (first, len(tokens))
 
         if not self.edges:
@@ -293,6 +290,20 @@ class Move:
     slot: int
 
 
+class OfTrees:
+    """A function of trees that is computed once for each: every action on a tree asks about it again."""
+
+    def __init__(self, function: Callable[[Tree], Any]) -> None:
+        self._function = function
+        self._known: dict[int, tuple[Tree, Any]] = {}
+
+    def __call__(self, tree: Tree) -> Any:
+        # What is known holds the tree, so that no other gets its id.
+        if id(tree) not in self._known:
+            self._known[id(tree)] = tree, self._function(tree)
+        return self._known[id(tree)][1]
+
+
 class Lm:
     """The language model in one of its modes.
 
@@ -314,6 +325,7 @@ class Lm:
         self.model = model
         self.mode = mode
         self.components = 3 * model.order if mode == "split" else 1
+        self.total = OfTrees(lambda tree: sum(word_scores(model, tree.text[0])))
 
     def values(self, move: Move) -> list[float]:
         if self.mode == "delta":
@@ -340,9 +352,6 @@ class Lm:
         scores = word_scores(self.model, tokens)
         starts = {i: first for first, last in pieces(tokens) for i in range(first, last)}
         return [(scores[i], min(i - starts[i], self.model.order - 1)) for i in chosen]
-
-    def total(self, tree: Tree) -> float:
-        return sum(word_scores(self.model, tree.text[0]))
 
     def estimate(self, target: Target) -> float:
         """What a rule is worth alone."""
@@ -390,7 +399,7 @@ class Totals:
     """Any feature that is the difference of what a function gives for the trees after and before."""
 
     def __init__(self, function: Callable[[Tree], Sequence[float]], components: int = 1) -> None:
-        self.function = function
+        self.function = OfTrees(function)
         self.components = components
 
     def values(self, move: Move) -> list[float]:

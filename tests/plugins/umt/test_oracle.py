@@ -17,7 +17,7 @@ from smtplugins.core.search.search_options import SearchOptions
 from smtplugins.core.search.stateful_search import Stateful, best, lm_scorer
 from smtplugins.core.search.stateful_search import searcher as native_searcher
 
-from .made import WORDS, dyadic, language_model, loose_forest, random_forest, span_forest
+from .made import WORDS, dyadic, language_model, loose_forest, seeded_forest, span_forest
 from .oracle import Cff, Found, Lm, Oracle, Plain, Tree, pieces
 
 Derivation = tuple[float, tuple[str, ...], tuple[int, ...]]
@@ -69,8 +69,7 @@ def assert_derivation(plain: Plain, found: Found) -> None:
 @pytest.mark.parametrize("first", range(0, 240, 60))
 def test_with_exact_bounds_the_best_derivation_is_found(first: int) -> None:
     for seed in range(first, first + 60):
-        rng = random.Random(seed)
-        made = random_forest(rng)
+        made, rng = seeded_forest(seed)
         scores = [rng.uniform(-2, 1) for _ in made.targets]
         plain = replace(made, scores=scores, bounds=scores)
         found = Oracle(plain, [Cff(plain)], [1.0]).follow()
@@ -85,7 +84,7 @@ def test_with_exact_bounds_the_best_derivation_is_found(first: int) -> None:
 
 def test_bounds_are_those_of_enumeration() -> None:
     for seed in range(60):
-        made = random_forest(random.Random(seed))
+        made, _ = seeded_forest(seed)
         plain = replace(made, bounds=made.scores)
         every = derivations(plain)
         if every is None:
@@ -102,8 +101,7 @@ def test_bounds_are_those_of_enumeration() -> None:
 @pytest.mark.parametrize("order", [1, 2, 3, 4])
 def test_actions_make_a_derivation_and_their_lm_values_its_score(order: int, tmp_path: Path) -> None:
     for seed in range(40):
-        rng = random.Random(seed)
-        plain = random_forest(rng)
+        plain, rng = seeded_forest(seed)
         model = language_model(rng, order, tmp_path)
         weights = [rng.choice((0.0, 0.5, 1.0)) for _ in range(2)]
         oracle = Oracle(plain, [Cff(plain), Lm(model)], weights)
@@ -129,8 +127,7 @@ def at_random(oracle: Oracle, rng: random.Random) -> Found:
 
 def test_ranked_has_each_action_once_best_first() -> None:
     for seed in range(30):
-        rng = random.Random(seed)
-        plain = random_forest(rng)
+        plain, rng = seeded_forest(seed)
         oracle = Oracle(plain, [Cff(plain, 3, 2.0)], [1.0, 0.5, 0.25])
         found = at_random(oracle, rng)
         for n in range(len(found.actions) + 1):

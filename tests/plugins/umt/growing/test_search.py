@@ -20,7 +20,15 @@ from smtplugins.core.vocabulary import Vocabulary
 from smtplugins.plugins.umt.features.carries import Carries, Completed, ScorerPart
 from smtplugins.plugins.umt.growing.search import SLOTS, Searcher, lm_part, python_part
 from tests.plugins.umt.features.test_carries import Depth, completed, known_ngrams
-from tests.plugins.umt.made import bound_options, dyadic, language_model, loose_forest, random_forest, span_forest
+from tests.plugins.umt.made import (
+    bound_options,
+    dyadic,
+    language_model,
+    loose_forest,
+    random_forest,
+    seeded_forest,
+    span_forest,
+)
 from tests.plugins.umt.ngrams import Ngrams
 from tests.plugins.umt.oracle import Action, Cff, Lm, Oracle, Plain, Totals
 from tests.plugins.umt.test_oracle import parsed
@@ -128,16 +136,15 @@ def check(pair: Pair, rng: random.Random) -> None:
 @pytest.mark.parametrize("cff", ["sum", "difference", "slots", "none"])
 def test_bounds_alone(cff: str) -> None:
     for seed in range(60):
-        rng = random.Random(seed)
-        check(Pair(random_forest(rng), rng, cff=cff, scale=rng.choice([1.0, 8.0])), rng)
+        plain, rng = seeded_forest(seed)
+        check(Pair(plain, rng, cff=cff, scale=rng.choice([1.0, 8.0])), rng)
 
 
 @pytest.mark.parametrize("mode", ["delta", "rescored"])
 @pytest.mark.parametrize("order", [1, 2, 3, 4])
 def test_a_language_model(mode: str, order: int, tmp_path: Path) -> None:
     for seed in range(40):
-        rng = random.Random(seed)
-        plain = random_forest(rng)
+        plain, rng = seeded_forest(seed)
         lms = [(language_model(rng, order, tmp_path), mode)]
         check(Pair(plain, rng, cff=rng.choice(["sum", "slots", "none"]), scale=2.0, lms=lms), rng)
 
@@ -145,8 +152,7 @@ def test_a_language_model(mode: str, order: int, tmp_path: Path) -> None:
 @pytest.mark.parametrize("order", [1, 2, 3, 4])
 def test_a_language_model_split_by_context(order: int, tmp_path: Path) -> None:
     for seed in range(25):
-        rng = random.Random(seed)
-        plain = random_forest(rng)
+        plain, rng = seeded_forest(seed)
         # Means are not exact: they have no weight, and are compared as they are.
         width = 3 * order
         weights = [1.0, *(rng.choice(EXACT) for _ in range(2 * order)), *[0.0] * order]
@@ -158,8 +164,7 @@ def test_a_language_model_split_by_context(order: int, tmp_path: Path) -> None:
 @pytest.mark.parametrize("n", [1, 2, 3])
 def test_features_in_python(n: int, tmp_path: Path) -> None:
     for seed in range(25):
-        rng = random.Random(seed)
-        plain = random_forest(rng)
+        plain, rng = seeded_forest(seed)
         lms = [(language_model(rng, 3, tmp_path), rng.choice(["delta", "rescored"]))] * rng.randint(0, 2)
         check(Pair(plain, rng, n=n, lms=lms), rng)
 
@@ -168,8 +173,7 @@ def test_features_in_python(n: int, tmp_path: Path) -> None:
 def test_rules_that_have_the_marks_themselves(mode: Any, tmp_path: Path) -> None:
     """Where the goal's rules have ``<s>`` and ``</s>`` as words all is as if the goal brought them."""
     for seed in range(40):
-        rng = random.Random(seed)
-        plain = random_forest(rng)
+        plain, rng = seeded_forest(seed)
         model = language_model(rng, rng.randint(2, 4), tmp_path)
         # Rules of the goal are its own.
         own = [rule for _, rules in plain.nodes[-1] for rule in rules]
@@ -193,8 +197,7 @@ def test_rules_that_have_the_marks_themselves(mode: Any, tmp_path: Path) -> None
 
 def test_estimates_are_in_the_bounds(tmp_path: Path) -> None:
     for seed in range(60):
-        rng = random.Random(seed)
-        plain = random_forest(rng)
+        plain, rng = seeded_forest(seed)
         lms = [Lm(language_model(rng, 3, tmp_path), "rescored"), Lm(language_model(rng, 2, tmp_path))]
         guessed = [rng.choice(EXACT), rng.choice(EXACT)]
         bounds = [
@@ -210,8 +213,7 @@ def test_estimates_are_in_the_bounds(tmp_path: Path) -> None:
 def test_what_actions_change(cff: str, tmp_path: Path) -> None:
     """Scores less the bounds of what is filled; each action is there, the best of the unchanged scores first."""
     for seed in range(40):
-        rng = random.Random(seed)
-        plain = random_forest(rng)
+        plain, rng = seeded_forest(seed)
         pair = Pair(plain, rng, cff=cff, scale=2.0, lms=[(language_model(rng, 3, tmp_path), "delta")])
         path = pair.random_prefix(rng)
         tree = pair.oracle.begin()
@@ -231,8 +233,8 @@ def test_what_actions_change(cff: str, tmp_path: Path) -> None:
 def test_changes_add_up_to_what_the_tree_is_worth(cff: Any, tmp_path: Path) -> None:
     """Whatever is counted for a branch that is missing is taken back when it comes, joins among it."""
     for seed in range(40):
-        rng = random.Random(seed)
-        plain, model = random_forest(rng), language_model(rng, 3, tmp_path)
+        plain, rng = seeded_forest(seed)
+        model = language_model(rng, 3, tmp_path)
         search = Searcher([lm_part(lm_scorer(model, plain.words))], bound_options(cff, 2.0, joins=True))
         weights = [0.7] * (search.components - 1)
         search.begin(plain.native(), plain.scores, plain.bounds, [*weights, 0.5], [0.3])
@@ -248,7 +250,7 @@ def test_changes_add_up_to_what_the_tree_is_worth(cff: Any, tmp_path: Path) -> N
 def test_sentences_follow_each_other(tmp_path: Path) -> None:
     rng = random.Random(7)
     model = language_model(rng, 3, tmp_path)
-    forests = [random_forest(random.Random(seed)) for seed in range(30)]
+    forests = [seeded_forest(seed)[0] for seed in range(30)]
     words = sorted({word for plain in forests for word in plain.words})
     search = Searcher([lm_part(lm_scorer(model, words), "delta")])
     for plain in forests:
@@ -268,8 +270,7 @@ def test_sentences_follow_each_other(tmp_path: Path) -> None:
 
 def test_path_sums_are_what_the_translation_is_worth(tmp_path: Path) -> None:
     for seed in range(60):
-        rng = random.Random(seed)
-        plain = random_forest(rng)
+        plain, rng = seeded_forest(seed)
         model = language_model(rng, 3, tmp_path)
         pair = Pair(plain, rng, lms=[(model, "delta")], n=2)
         found = pair.search.follow(pair.random_prefix(rng, rng.randint(0, 8)))
@@ -282,8 +283,7 @@ def test_path_sums_are_what_the_translation_is_worth(tmp_path: Path) -> None:
 @pytest.mark.parametrize("first", range(0, 200, 50))
 def test_with_exact_bounds_the_best_derivation_is_found(first: int) -> None:
     for seed in range(first, first + 50):
-        rng = random.Random(seed)
-        made = random_forest(rng)
+        made, rng = seeded_forest(seed)
         scores = [float(np.float32(rng.uniform(-2, 1))) for _ in made.targets]
         plain = replace(made, scores=scores, bounds=scores)
         pair = Pair(plain, rng, fixed=[1.0])
@@ -296,8 +296,7 @@ def test_with_exact_bounds_the_best_derivation_is_found(first: int) -> None:
 
 def test_any_numbers_give_the_same_to_rounding(tmp_path: Path) -> None:
     for seed in range(40):
-        rng = random.Random(seed)
-        made = random_forest(rng)
+        made, rng = seeded_forest(seed)
         scores = [float(np.float32(rng.uniform(-2, 1))) for _ in made.targets]
         plain = replace(made, scores=scores)
         weights = [rng.uniform(-1, 1) for _ in range(SLOTS + 2 + 5)]
@@ -314,8 +313,7 @@ def test_any_numbers_give_the_same_to_rounding(tmp_path: Path) -> None:
 
 def test_drawn_paths_are_paths(tmp_path: Path) -> None:
     for seed in range(30):
-        rng = random.Random(seed)
-        plain = random_forest(rng)
+        plain, rng = seeded_forest(seed)
         pair = Pair(plain, rng, lms=[(language_model(rng, 3, tmp_path), "delta")], n=2)
         prefix = pair.random_prefix(rng, rng.randint(0, 3))
         found = pair.search.draw(prefix, temperature=2.0, seed=seed)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import functools
 import itertools
 import math
 import random
@@ -52,27 +53,31 @@ class TestKitOfOurs(LearnerChecks):
 
 @dataclass(frozen=True)
 class Maze:
-    """A tree of random choices, many with a single action, with rewards on the way."""
+    """A tree of random choices, many with a single action, with rewards on the way; what is drawn is kept."""
 
     seed: int
 
     def begin(self, example: Any) -> tuple[Any, ...]:
         return (example,)
 
+    @functools.cache  # noqa: B019
     def actions(self, state: tuple[Any, ...]) -> Sequence[int]:
         chance = random.Random(f"{self.seed} {state}")
         return range(0 if len(state) > 5 or state == (0,) else chance.randint(1, 4))
 
+    @functools.cache  # noqa: B019
     def row(self, state: tuple[Any, ...], action: int) -> dict[str, float]:
         chance = random.Random(f"{self.seed} {state[1:]} {action}")
         return {name: float(chance.randint(-2, 2)) for name in "abcdefgh" if chance.random() < 0.4}
 
+    @functools.cache  # noqa: B019
     def features(self, state: tuple[Any, ...], actions: Sequence[int]) -> Columns:
         return Columns.from_mappings([self.row(state, one) for one in actions])
 
     def after(self, state: tuple[Any, ...], action: int) -> tuple[Any, ...]:
         return (*state, action)
 
+    @functools.cache  # noqa: B019
     def reward(self, state: tuple[Any, ...]) -> float:
         return float(random.Random(f"r{self.seed} {state[1:]}").randint(-3, 3))
 
