@@ -17,7 +17,7 @@ from smtplugins.core.search.search_options import SearchOptions
 from smtplugins.core.search.stateful_search import Stateful, best, lm_scorer
 from smtplugins.core.search.stateful_search import searcher as native_searcher
 
-from .made import WORDS, dyadic, language_model, loose_forest, seeded_forest, span_forest
+from .made import WORDS, dyadic, language_model, loose_forest, seeded_forest, seeds, span_forest
 from .oracle import Cff, Found, Lm, Oracle, Plain, Tree, pieces
 
 Derivation = tuple[float, tuple[str, ...], tuple[int, ...]]
@@ -68,8 +68,8 @@ def assert_derivation(plain: Plain, found: Found) -> None:
 
 @pytest.mark.parametrize("first", range(0, 240, 60))
 def test_with_exact_bounds_the_best_derivation_is_found(first: int) -> None:
-    for seed in range(first, first + 60):
-        made, rng = seeded_forest(seed)
+    for seed in seeds(60):
+        made, rng = seeded_forest(first + seed)
         scores = [rng.uniform(-2, 1) for _ in made.targets]
         plain = replace(made, scores=scores, bounds=scores)
         found = Oracle(plain, [Cff(plain)], [1.0]).follow()
@@ -83,7 +83,7 @@ def test_with_exact_bounds_the_best_derivation_is_found(first: int) -> None:
 
 
 def test_bounds_are_those_of_enumeration() -> None:
-    for seed in range(60):
+    for seed in seeds(60):
         made, _ = seeded_forest(seed)
         plain = replace(made, bounds=made.scores)
         every = derivations(plain)
@@ -100,7 +100,7 @@ def test_bounds_are_those_of_enumeration() -> None:
 
 @pytest.mark.parametrize("order", [1, 2, 3, 4])
 def test_actions_make_a_derivation_and_their_lm_values_its_score(order: int, tmp_path: Path) -> None:
-    for seed in range(40):
+    for seed in seeds(40):
         plain, rng = seeded_forest(seed)
         model = language_model(rng, order, tmp_path)
         weights = [rng.choice((0.0, 0.5, 1.0)) for _ in range(2)]
@@ -126,7 +126,7 @@ def at_random(oracle: Oracle, rng: random.Random) -> Found:
 
 
 def test_ranked_has_each_action_once_best_first() -> None:
-    for seed in range(30):
+    for seed in seeds(30):
         plain, rng = seeded_forest(seed)
         oracle = Oracle(plain, [Cff(plain, 3, 2.0)], [1.0, 0.5, 0.25])
         found = at_random(oracle, rng)
@@ -232,7 +232,7 @@ def test_rescored_by_hand() -> None:
 
 def test_forests_are_numbered_like_those_of_searches(tmp_path: Path) -> None:
     """The best derivation of the native search under a language model has the number of each of its edges."""
-    for seed in range(30):
+    for seed in seeds(30):
         rng = random.Random(seed)
         plain = span_forest(rng)
         model = language_model(rng, 2, tmp_path)

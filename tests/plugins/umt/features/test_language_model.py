@@ -14,13 +14,13 @@ from smtplugins.core.vocabulary import Vocabulary
 from smtplugins.plugins.umt.features.carries import Carries, ScorerPart
 from smtplugins.plugins.umt.features.language_model import UndirectedLm
 from smtplugins.plugins.umt.growing.search import Searcher, lm_part, python_part
-from tests.plugins.umt.made import bound_options, language_model, random_forest
+from tests.plugins.umt.made import bound_options, language_model, random_forest, seeds
 
 
 @pytest.mark.parametrize("order", [1, 2, 3, 4])
 def test_python_and_native_agree_on_every_action(order: int, tmp_path: Path) -> None:
     rng = random.Random(order)
-    for _ in range(25):
+    for _ in seeds(25):
         plain = random_forest(rng)
         model = language_model(rng, order, tmp_path)
         path = max(tmp_path.glob("*.arpa"), key=lambda one: one.stat().st_mtime_ns)

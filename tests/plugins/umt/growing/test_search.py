@@ -27,6 +27,7 @@ from tests.plugins.umt.made import (
     loose_forest,
     random_forest,
     seeded_forest,
+    seeds,
     span_forest,
 )
 from tests.plugins.umt.ngrams import Ngrams
@@ -135,7 +136,7 @@ def check(pair: Pair, rng: random.Random) -> None:
 
 @pytest.mark.parametrize("cff", ["sum", "difference", "slots", "none"])
 def test_bounds_alone(cff: str) -> None:
-    for seed in range(60):
+    for seed in seeds(60):
         plain, rng = seeded_forest(seed)
         check(Pair(plain, rng, cff=cff, scale=rng.choice([1.0, 8.0])), rng)
 
@@ -143,7 +144,7 @@ def test_bounds_alone(cff: str) -> None:
 @pytest.mark.parametrize("mode", ["delta", "rescored"])
 @pytest.mark.parametrize("order", [1, 2, 3, 4])
 def test_a_language_model(mode: str, order: int, tmp_path: Path) -> None:
-    for seed in range(40):
+    for seed in seeds(40):
         plain, rng = seeded_forest(seed)
         lms = [(language_model(rng, order, tmp_path), mode)]
         check(Pair(plain, rng, cff=rng.choice(["sum", "slots", "none"]), scale=2.0, lms=lms), rng)
@@ -151,7 +152,7 @@ def test_a_language_model(mode: str, order: int, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("order", [1, 2, 3, 4])
 def test_a_language_model_split_by_context(order: int, tmp_path: Path) -> None:
-    for seed in range(25):
+    for seed in seeds(25):
         plain, rng = seeded_forest(seed)
         # Means are not exact: they have no weight, and are compared as they are.
         width = 3 * order
@@ -163,7 +164,7 @@ def test_a_language_model_split_by_context(order: int, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("n", [1, 2, 3])
 def test_features_in_python(n: int, tmp_path: Path) -> None:
-    for seed in range(25):
+    for seed in seeds(25):
         plain, rng = seeded_forest(seed)
         lms = [(language_model(rng, 3, tmp_path), rng.choice(["delta", "rescored"]))] * rng.randint(0, 2)
         check(Pair(plain, rng, n=n, lms=lms), rng)
@@ -172,7 +173,7 @@ def test_features_in_python(n: int, tmp_path: Path) -> None:
 @pytest.mark.parametrize("mode", ["delta", "rescored", "split"])
 def test_rules_that_have_the_marks_themselves(mode: Any, tmp_path: Path) -> None:
     """Where the goal's rules have ``<s>`` and ``</s>`` as words all is as if the goal brought them."""
-    for seed in range(40):
+    for seed in seeds(40):
         plain, rng = seeded_forest(seed)
         model = language_model(rng, rng.randint(2, 4), tmp_path)
         # Rules of the goal are its own.
@@ -196,7 +197,7 @@ def test_rules_that_have_the_marks_themselves(mode: Any, tmp_path: Path) -> None
 
 
 def test_estimates_are_in_the_bounds(tmp_path: Path) -> None:
-    for seed in range(60):
+    for seed in seeds(60):
         plain, rng = seeded_forest(seed)
         lms = [Lm(language_model(rng, 3, tmp_path), "rescored"), Lm(language_model(rng, 2, tmp_path))]
         guessed = [rng.choice(EXACT), rng.choice(EXACT)]
@@ -212,7 +213,7 @@ def test_estimates_are_in_the_bounds(tmp_path: Path) -> None:
 @pytest.mark.parametrize("cff", ["sum", "difference", "slots", "none"])
 def test_what_actions_change(cff: str, tmp_path: Path) -> None:
     """Scores less the bounds of what is filled; each action is there, the best of the unchanged scores first."""
-    for seed in range(40):
+    for seed in seeds(40):
         plain, rng = seeded_forest(seed)
         pair = Pair(plain, rng, cff=cff, scale=2.0, lms=[(language_model(rng, 3, tmp_path), "delta")])
         path = pair.random_prefix(rng)
@@ -232,7 +233,7 @@ def test_what_actions_change(cff: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize("cff", ["sum", "difference", "slots", "none"])
 def test_changes_add_up_to_what_the_tree_is_worth(cff: Any, tmp_path: Path) -> None:
     """Whatever is counted for a branch that is missing is taken back when it comes, joins among it."""
-    for seed in range(40):
+    for seed in seeds(40):
         plain, rng = seeded_forest(seed)
         model = language_model(rng, 3, tmp_path)
         search = Searcher([lm_part(lm_scorer(model, plain.words))], bound_options(cff, 2.0, joins=True))
@@ -250,7 +251,7 @@ def test_changes_add_up_to_what_the_tree_is_worth(cff: Any, tmp_path: Path) -> N
 def test_sentences_follow_each_other(tmp_path: Path) -> None:
     rng = random.Random(7)
     model = language_model(rng, 3, tmp_path)
-    forests = [seeded_forest(seed)[0] for seed in range(30)]
+    forests = [seeded_forest(seed)[0] for seed in seeds(30)]
     words = sorted({word for plain in forests for word in plain.words})
     search = Searcher([lm_part(lm_scorer(model, words), "delta")])
     for plain in forests:
@@ -269,7 +270,7 @@ def test_sentences_follow_each_other(tmp_path: Path) -> None:
 
 
 def test_path_sums_are_what_the_translation_is_worth(tmp_path: Path) -> None:
-    for seed in range(60):
+    for seed in seeds(60):
         plain, rng = seeded_forest(seed)
         model = language_model(rng, 3, tmp_path)
         pair = Pair(plain, rng, lms=[(model, "delta")], n=2)
@@ -282,8 +283,8 @@ def test_path_sums_are_what_the_translation_is_worth(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("first", range(0, 200, 50))
 def test_with_exact_bounds_the_best_derivation_is_found(first: int) -> None:
-    for seed in range(first, first + 50):
-        made, rng = seeded_forest(seed)
+    for seed in seeds(50):
+        made, rng = seeded_forest(first + seed)
         scores = [float(np.float32(rng.uniform(-2, 1))) for _ in made.targets]
         plain = replace(made, scores=scores, bounds=scores)
         pair = Pair(plain, rng, fixed=[1.0])
@@ -295,7 +296,7 @@ def test_with_exact_bounds_the_best_derivation_is_found(first: int) -> None:
 
 
 def test_any_numbers_give_the_same_to_rounding(tmp_path: Path) -> None:
-    for seed in range(40):
+    for seed in seeds(40):
         made, rng = seeded_forest(seed)
         scores = [float(np.float32(rng.uniform(-2, 1))) for _ in made.targets]
         plain = replace(made, scores=scores)
@@ -312,7 +313,7 @@ def test_any_numbers_give_the_same_to_rounding(tmp_path: Path) -> None:
 
 
 def test_drawn_paths_are_paths(tmp_path: Path) -> None:
-    for seed in range(30):
+    for seed in seeds(30):
         plain, rng = seeded_forest(seed)
         pair = Pair(plain, rng, lms=[(language_model(rng, 3, tmp_path), "delta")], n=2)
         prefix = pair.random_prefix(rng, rng.randint(0, 3))
@@ -388,7 +389,7 @@ def test_parsed_forests(tmp_path: Path) -> None:
 
 def test_a_rule_may_drop_a_tail_but_not_use_it_twice(tmp_path: Path) -> None:
     rng = random.Random(7)
-    for _ in range(60):
+    for _ in seeds(60):
         whole = random_forest(rng)
         targets = [tuple(x for x in one if isinstance(x, str) or rng.random() < 0.6) for one in whole.targets]
         plain = replace(whole, targets=targets)
@@ -416,7 +417,7 @@ def score(model: Any, words: Sequence[str]) -> float:
 @pytest.mark.parametrize("mode", ["sum", "difference"])
 def test_bounds_with_joins_are_those_of_the_best_branches(mode: Any, tmp_path: Path) -> None:
     rng = random.Random(11)
-    for _ in range(60):
+    for _ in seeds(60):
         plain, model = random_forest(rng), language_model(rng, 3, tmp_path)
         weight = 0.5
         inside: list[tuple[float, list[str]]] = []
