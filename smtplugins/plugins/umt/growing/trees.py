@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -54,24 +53,21 @@ class GrownTree:
     def text(self) -> str:
         """The target-side words."""
         native, word = self.forest.native, self.forest.tables.words.word
-        rules = self.rules().tolist()
+        rules, targets = self.rules(), native.targets
+        bounds = zip(native.target_offsets[rules].tolist(), native.target_offsets[rules + 1].tolist(), strict=True)
+        sides = [targets[first:last].tolist() for first, last in bounds]
         words: list[str] = []
-        # The path of open steps, each with the rest of its target side.
-        stack: list[Iterator[tuple[int, int]]] = [self._symbols(native, rules, self.top)]
-        while stack:
-            for symbol, step in stack[-1]:
-                if symbol >= 0:
-                    words.append(word(symbol))
-                else:
-                    stack.append(self._symbols(native, rules, self.children[step][-1 - symbol]))
-                    break
-            else:
-                stack.pop()
+        # What is still to be spelled, last first: a word, or a gap of a step as (step, number).
+        waiting: list[int | tuple[int, int]] = [(-1, 0)]
+        while waiting:
+            entry = waiting.pop()
+            if isinstance(entry, int):
+                words.append(word(entry))
+                continue
+            step, gap = entry
+            below = self.top if step < 0 else self.children[step][gap]
+            waiting += [symbol if symbol >= 0 else (below, -1 - symbol) for symbol in reversed(sides[below])]
         return " ".join(words)
-
-    def _symbols(self, native: Any, rules: Sequence[int], step: int) -> Iterator[tuple[int, int]]:
-        first, last = native.target_offsets[rules[step]], native.target_offsets[rules[step] + 1]
-        return zip(native.targets[first:last].tolist(), itertools.repeat(step), strict=False)
 
     def upwards(self) -> list[int]:
         """The steps in bottom-up order."""
