@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import functools
 import random
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 import pytest
@@ -119,10 +120,25 @@ def few_systems(monkeypatch: pytest.MonkeyPatch) -> None:
 Change = Callable[[Decoding, bool], Decoding]
 
 
+class Kept(Reference):
+    """The reference decoder; what it decodes is kept for all tests, whose subject is not its search."""
+
+    known: ClassVar[dict[Any, Decoding]] = {}
+
+    def _decode(self, sentence: Any, weights: Any, graphs: bool) -> Decoding:
+        (table,) = self._resources.tables
+        given = (table.path.read_bytes(), self._options, self._pop_limit, tuple(sorted(weights.items())))
+        key = (*given, sentence.id, sentence.tokens, graphs)
+        if key not in self.known:
+            made = super()._decode(sentence, weights, graphs)
+            self.known[key] = replace(made, graph=made.graph and functools.cache(made.graph))
+        return self.known[key]
+
+
 def searching(change: Change = lambda decoding, graphs: decoding, **fixed: Any) -> Offer:
     """The reference decoder with changed decodings, or with something fixed that options should say."""
 
-    class Changed(Reference):
+    class Changed(Kept):
         def decode(self, sentences: Any, model: Model, *, threads: int = 1, graphs: bool = False) -> Iterator[Decoding]:
             self._options = replace(self._options, **fixed)
             self._pop_limit = fixed.get("pop_limit", self._pop_limit)
@@ -198,7 +214,7 @@ def twice(graph: Hypergraph) -> Hypergraph:
     return builder.build(graph.id, [graph.grammar.rule(i) for i in range(len(graph.grammar))])
 
 
-class Sticky(Reference):
+class Sticky(Kept):
     """Decodes with the first model it saw."""
 
     first: Model | None = None
@@ -208,7 +224,7 @@ class Sticky(Reference):
         return super().decode(sentences, self.first, graphs=graphs)
 
 
-class Fussy(Reference):
+class Fussy(Kept):
     """Gives up at the first sentence without a translation."""
 
     def decode(self, sentences: Any, model: Model, *, threads: int = 1, graphs: bool = False) -> Iterator[Decoding]:
@@ -218,7 +234,7 @@ class Fussy(Reference):
             yield replace(decoding, best="", found=False) if lost else decoding
 
 
-class Counting(Reference):
+class Counting(Kept):
     """Changes its scores from call to call by what nobody sees in the text."""
 
     calls = 0
@@ -233,7 +249,7 @@ def test_good_decoders_with_resources_pass(failures: Failures) -> None:
 
 
 def test_what_a_decoder_does_not_have_is_not_checked(host: Host, tmp_path: Path) -> None:
-    class Quiet(Reference):
+    class Quiet(Kept):
         def decode(self, sentences: Any, model: Model, *, threads: int = 1) -> Iterator[Decoding]:  # type: ignore[override]
             for decoding in super().decode(sentences, model):
                 yield Decoding(decoding.id, decoding.best, found=decoding.found)
@@ -249,7 +265,7 @@ def test_what_a_decoder_does_not_have_is_not_checked(host: Host, tmp_path: Path)
 def test_without_options_of_the_kit_there_is_no_enumeration(host: Host, tmp_path: Path) -> None:
     class Plain:
         def __init__(self, *, resources: Any) -> None:
-            self.decoder = Reference(resources=resources, options=ReferenceOptions())
+            self.decoder = Kept(resources=resources, options=ReferenceOptions())
 
         def decode(self, sentences: Any, model: Model, *, threads: int = 1) -> Iterator[Decoding]:
             return self.decoder.decode(sentences, model)
@@ -262,7 +278,7 @@ def test_without_options_of_the_kit_there_is_no_enumeration(host: Host, tmp_path
 
 
 def test_options_that_prune_nothing_can_be_named(host: Host, tmp_path: Path) -> None:
-    class Limited(Reference):
+    class Limited(Kept):
         def __init__(
             self,
             *,

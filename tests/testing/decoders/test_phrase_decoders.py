@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import pytest
@@ -31,10 +32,28 @@ def _few_systems(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(decoders, "_phrase_systems", lambda: FEW)
 
 
+class Kept(ReferencePhrase):
+    """The plain decoder; what it decodes is kept for all tests, whose subject is not its search."""
+
+    known: ClassVar[dict[Any, Decoding]] = {}
+
+    def __init__(self, *, resources: Any, options: ReferencePhraseOptions) -> None:
+        super().__init__(resources=resources, options=options)
+        self._given = (*(table.path.read_bytes() for table in resources.tables), options)
+
+    def _decode(self, sentence: Any, weighted: Any, graphs: bool) -> Decoding:
+        weights = tuple(sorted(weighted.weights.items()))
+        key = (*self._given, self._limits, weights, sentence.id, sentence.tokens, graphs)
+        if key not in self.known:
+            made = super()._decode(sentence, weighted, graphs)
+            self.known[key] = replace(made, graph=made.graph and functools.cache(made.graph))
+        return self.known[key]
+
+
 def searching(change: Callable[[Decoding], Decoding] = lambda decoding: decoding, **limits: Any) -> Offer:
     """The plain decoder with changed decodings, or with limits that options should set."""
 
-    class Changed(ReferencePhrase):
+    class Changed(Kept):
         def decode(self, sentences: Any, model: Model, *, threads: int = 1, graphs: bool = False) -> Iterator[Decoding]:
             self._limits = StackLimits(**{**vars(self._limits), **limits})
             return map(change, super().decode(sentences, model, threads=threads, graphs=graphs))
@@ -100,7 +119,7 @@ def test_what_is_wrong_is_found(record: Offer, wrong: dict[str, str], failures: 
 def test_without_a_limit_of_jumps_there_is_no_enumeration(host: Host, tmp_path: Path) -> None:
     class Plain:
         def __init__(self, *, resources: Any, max_phrase_length: int = 3) -> None:
-            self.decoder = ReferencePhrase(
+            self.decoder = Kept(
                 resources=resources, options=ReferencePhraseOptions(max_phrase_length=max_phrase_length)
             )
 
