@@ -74,7 +74,7 @@ def grammar() -> str:
     return "".join(f"[X] ||| {source} ||| {target}\n" for source, target in rules)
 
 
-def write(folder: Path, train: int = 30, test: int = 20) -> ConfusionSetting:
+def write(folder: Path, train: int = 15, test: int = 20) -> ConfusionSetting:
     """A setting of this language with ``train.txt`` and ``test.txt`` beside it."""
     (folder / "confusion.cdec").write_text(grammar(), encoding="utf-8")
     (folder / "train.txt").write_text("".join(f"{one}\n" for one in sentences(train, 1)), encoding="utf-8")

@@ -125,13 +125,6 @@ def picked(host: Host, setting: ConfusionSetting, name: str, weights: Mapping[st
     return score, sum(one == other for one, other in zip(found, own, strict=True))
 
 
-def few(setting: ConfusionSetting) -> ConfusionSetting:
-    """The same with half of the sentences to learn from."""
-    path = setting.grammar.parent / "train.txt"
-    path.write_text("".join(path.read_text(encoding="utf-8").splitlines(keepends=True)[:15]), encoding="utf-8")
-    return setting
-
-
 def training_of(setting: ConfusionSetting, **options: Any) -> Training:
     return Training(setting, setting.grammar.parent / "train.txt", **{"iterations": 2, **options})
 
@@ -168,7 +161,6 @@ class TestTraining:
 
     def test_rounds(self, host: Host, setting: ConfusionSetting, tmp_path: Path) -> None:
         sizes = {}
-        few(setting)
         for rounds in (1, 2, 0):
             options = training_of(setting, rounds=rounds, iterations=3, epsilon=0.0, select="last")
             ended = train(host, replace(options, setting=replace(setting, density=2.0)), tmp_path / f"run{rounds}")
@@ -180,13 +172,13 @@ class TestTraining:
         assert sizes[0] == sorted(sizes[0]) and sizes[0][2] > 2 * count >= max(sizes[2])
 
     def test_paraphrases_are_references(self, host: Host, setting: ConfusionSetting, tmp_path: Path) -> None:
-        (tmp_path / "other.txt").write_text("".join(f"{one}\n" for one in sentences(30, 7)), encoding="utf-8")
+        (tmp_path / "other.txt").write_text("".join(f"{one}\n" for one in sentences(15, 7)), encoding="utf-8")
         plain = train(host, training_of(setting, iterations=1), tmp_path / "one")
         both = training_of(setting, iterations=1, paraphrases=(tmp_path / "other.txt",))
         more = train(host, both, tmp_path / "two")
         assert plain.weights != more.weights and "nrefs:2" in more.signature
         (tmp_path / "short.txt").write_text("the dog sees a cat\n", encoding="utf-8")
-        with pytest.raises(SmtError, match=r"short.txt: expected 30 lines.*found 1"):
+        with pytest.raises(SmtError, match=r"short.txt: expected 15 lines.*found 1"):
             train(host, replace(both, paraphrases=(tmp_path / "short.txt",)), tmp_path / "three")
 
     def test_other_learners(self, host: Host, setting: ConfusionSetting, tmp_path: Path) -> None:
@@ -226,7 +218,7 @@ class TestRuns:
     def test_kill_and_resume_and_jobs(
         self, host: Host, setting: ConfusionSetting, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        training = training_of(with_classes(few(setting)), select="last", epsilon=0.0)
+        training = training_of(with_classes(setting), select="last", epsilon=0.0)
 
         def go(name: str, **options: Any) -> Any:
             return train(host, training, tmp_path / name / RUN, **options)
