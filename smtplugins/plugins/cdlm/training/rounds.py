@@ -17,8 +17,8 @@ from smtplugins.contracts.spec import Spec
 from smtplugins.plugins.cdlm.sets.confusing import BLM, TSRB, WORDS, WP, ConfusionSetting, read_text, write_words
 
 if TYPE_CHECKING:
-    from smtplugins.contracts.tools.learning import Ended
     from smtplugins.contracts.tools.running import Host
+    from smtplugins.contracts.tools.tuning import Ended
 
 LEARNER = "minrisk,temperature=0,quenches=0"
 """The defaults of the authors' code: no annealing, and the published linear gains."""
@@ -62,8 +62,8 @@ def train(
     note: Callable[[str], None] = lambda text: None,
 ) -> Ended:
     """Train in ``folder``, which holds everything needed to resume; results are the same for any number of jobs."""
-    from smtplugins.contracts.tools.learning import LoopPlan, plan_of, tune_decoder
     from smtplugins.contracts.tools.running import prepared_folder
+    from smtplugins.contracts.tools.tuning import LoopPlan, plan_of, tune_decoder
 
     setting = training.setting
     if training.learner.name not in host.registry.names("learners"):

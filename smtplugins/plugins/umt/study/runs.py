@@ -15,9 +15,9 @@ from smtplugins.contracts.decoders import Decoding
 from smtplugins.contracts.metrics import Metric
 from smtplugins.contracts.tools.decoding import Translator
 from smtplugins.contracts.tools.files import find_format, write_all, write_json
-from smtplugins.contracts.tools.learning import LoopPlan, tune_decoder
 from smtplugins.contracts.tools.running import Host
 from smtplugins.contracts.tools.study import Study, StudyTable, TuningPlan, check_least, choose
+from smtplugins.contracts.tools.tuning import LoopPlan, tune_decoder
 from smtplugins.plugins.umt.study import tables
 from smtplugins.plugins.umt.study.systems import LearntSystem, UmtCase
 from smtplugins.plugins.umt.study.tables import DecodedTest, Learnt, Verdict

@@ -16,9 +16,9 @@ from smtplugins.contracts.spec import Spec
 from smtplugins.contracts.tools.decoding import Translator, holds_both, kept_options, read_sentences
 from smtplugins.contracts.tools.files import by_line, references_of
 from smtplugins.contracts.tools.judging import Texts
-from smtplugins.contracts.tools.learning import check_sentences, plan_of
 from smtplugins.contracts.tools.running import Host, RunConfig, load_plugins
 from smtplugins.contracts.tools.study import read_config
+from smtplugins.contracts.tools.tuning import check_sentences, plan_of
 
 OWN = ("umt", "hiero", "drl", "mert")
 """The decoders and learners that take options on the command line."""
