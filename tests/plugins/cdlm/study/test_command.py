@@ -19,8 +19,8 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("compare")
     for name in ("run.yaml", "weights"):
         shutil.copy(EXAMPLES / "cdlm" / name, path)
-    sizes = {"train.xx": 150, "train.en": 150, "train.align": 150, "text.en": 30, "tune.xx": 10, "tune.en": 10}
-    cut("cdlm", path, {**sizes, "test.xx": 20, "test.en": 20})
+    sizes = {"train.xx": 150, "train.en": 150, "train.align": 150, "text.en": 18, "tune.xx": 8, "tune.en": 8}
+    cut("cdlm", path, {**sizes, "test.xx": 12, "test.en": 12})
     (path / "blank").write_text("\n\n", encoding="utf-8")
     make_lm(path)
     sides = ["-s", str(path / "train.xx"), "-t", str(path / "train.en"), "-a", str(path / "train.align")]
@@ -67,7 +67,7 @@ def test_all_tables_resumed(folder: Path, tmp_path: Path, capsys: pytest.Capture
     assert rows[0]["score"] == rows[0]["same"]
     assert rows[2]["score"] > rows[0]["score"]
     assert (rows[0]["paper_score"], rows[2]["paper_score"]) == (12.8, 25.3)
-    assert found["settings"]["perplexity"]["test"]["sentences"] == 20
+    assert found["settings"]["perplexity"]["test"]["sentences"] == 12
     assert "nrefs:1" in found["settings"]["signature"]
     assert [row["key"] for row in found["tables"]["decoder"]["rows"]] == ["without", "with"]
     assert len(found["tables"]["ngrams"]["rows"]) == 4
@@ -116,9 +116,9 @@ def test_a_step_that_was_killed_is_made_again(folder: Path, tmp_path: Path, caps
         (["-g", "weights", "--nbest", "0"], "--nbest"),
         (["-g", "nowhere"], "nowhere"),
         (["-g", "weights", "-i", "blank"], "blank: expected sentences, found none with a word"),
-        (["-g", "weights", "-r", "test.en"], "test.en: expected 30 lines"),
-        (["-g", "weights", "--test-ref", "text.en"], "text.en: expected 20 lines"),
-        (["-c", "run.yaml", "--source", "text.en"], "text.en: expected 20 sentences as in"),
+        (["-g", "weights", "-r", "test.en"], "test.en: expected 18 lines"),
+        (["-g", "weights", "--test-ref", "text.en"], "text.en: expected 12 lines"),
+        (["-c", "run.yaml", "--source", "text.en"], "text.en: expected 12 sentences as in"),
     ],
 )
 def test_bad_calls_are_said(
