@@ -124,7 +124,8 @@ def test_skips_have_to_be_allowed(
     reasons = pytester.path / "reasons"
     reasons.write_text(f"another reason\n{allowed}\n")
     monkeypatch.setenv("SMT_ALLOWED_SKIPS", str(reasons))
-    result = pytester.runpytest_subprocess("-n", workers)
+    run = pytester.runpytest if workers == "0" else pytester.runpytest_subprocess
+    result = run("-n", workers)
     result.assert_outcomes(passed=1, skipped=5)
     assert result.ret == bool(named)
     shown = result.stdout.str().partition("not in .ci/skips")[2]
@@ -140,7 +141,7 @@ def test_installed_packages_have_to_be_from_elsewhere(
     pytester.makeconftest(text.replace("CHECKOUT = Path(__file__).resolve().parents[1]", f"CHECKOUT = {place}"))
     pytester.makepyfile("def test_it():\n    pass")
     monkeypatch.setenv("SMT_TEST_INSTALLED", "1")
-    result = pytester.runpytest_subprocess("-p", "no:cacheprovider")
+    result = pytester.runpytest("-p", "no:cacheprovider")
     assert result.ret == (pytest.ExitCode.USAGE_ERROR if inside else pytest.ExitCode.OK)
     if inside:
         result.stderr.fnmatch_lines(["*SMT_TEST_INSTALLED: smtplugins is not installed, or imported from the checkout"])

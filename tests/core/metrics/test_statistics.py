@@ -225,9 +225,13 @@ def test_ids_of_words_count_like_texts(kind: Any) -> None:
 
 
 def test_words_are_parted_where_python_parts_them() -> None:
-    texts = [f"a{chr(code)}b" for code in range(0x110000)]
+    texts = []
+    for first in range(0, 0x110000, 256):
+        few = [f"a{chr(code)}b" for code in range(first, first + 256)]
+        # Together, if no character parts words: a text of one word tells this of all of them.
+        texts += few if any(len(text.split()) > 1 for text in few) else ["".join(few)]
     rows = MetricReferences.error_rate([[text] for text in texts]).stats(["q"] * len(texts))
-    assert [texts[i] for i in np.flatnonzero(rows[:, 1] == 2)] == [text for text in texts if len(text.split()) == 2]
+    assert [texts[i] for i in np.flatnonzero(rows[:, 1] > 1)] == [text for text in texts if len(text.split()) > 1]
 
 
 def test_streams_become_segments() -> None:
