@@ -19,18 +19,19 @@ from tests.warm import warm_smt
 ROOT = Path(__file__).resolve().parents[1]
 # Each with the folder where it begins; `$ cd FOLDER` holds for what follows.
 RUNNABLE = {
+    # The slowest first, so that no worker is left with one of them at the end.
+    "examples/cdlm/README.md": "examples/cdlm",
+    "examples/umt/README.md": "examples/umt",
     "README.md": ".",
     "examples/rescore-nbest/README.md": "examples/rescore-nbest",
     "examples/rerank-marian/README.md": "examples/rerank-marian",
     "examples/bitree/README.md": "examples/bitree",
-    "examples/cdlm/README.md": "examples/cdlm",
     "examples/classroom/README.md": "examples/classroom",
     "examples/convert-files/README.md": "examples/convert-files",
     "examples/decode-hiero/README.md": "examples/decode-hiero",
     "examples/external-metric/README.md": "examples/external-metric",
     "examples/localized/README.md": "examples/localized",
     "examples/searn/README.md": "examples/searn",
-    "examples/umt/README.md": "examples/umt",
     "smtplugins/plugins/bitree/README.md": "examples/bitree",
     "smtplugins/plugins/cdlm/README.md": "examples/cdlm",
     "smtplugins/plugins/hiero/README.md": "examples/decode-hiero",
