@@ -12,12 +12,11 @@ from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any, overload
 
 from smtformats.display import NAMES, ROWS, html_table
+from smtformats.grammar.rules import NonTerminal, Rule, Symbol
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import ArrayLike, NDArray
-
-    from smtformats.grammar.rules import Rule
 
     Ints = NDArray[np.integer]
     Floats = NDArray[np.floating]
@@ -242,7 +241,6 @@ class GrammarColumns:
 
     def rule(self, i: int) -> Rule:
         """Rule i as a record."""
-        from smtformats.grammar.rules import NonTerminal, Rule, Symbol
 
         def part(column: Ints | Floats, offsets: Ints) -> list[Any]:
             values: list[Any] = column[offsets[i] : offsets[i + 1]].tolist()

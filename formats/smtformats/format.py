@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, TextIO
 
+import smtformats
 from smtformats.errors import FormatError, quote
 from smtformats.files import MAX_LINE_BYTES, MAX_UNPACKED_BYTES, Lines
 
@@ -75,8 +76,6 @@ class Format:
 @functools.cache
 def all_formats() -> tuple[Format, ...]:
     """All formats of this package, sorted by name: every module with a ``FORMAT`` in a folder of this package."""
-    import smtformats
-
     formats = []
     for folder in pkgutil.iter_modules(smtformats.__path__):
         if not folder.ispkg:

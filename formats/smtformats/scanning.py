@@ -8,6 +8,7 @@ from typing import Any, BinaryIO, Protocol
 
 from smtformats.errors import FormatError
 from smtformats.files import Lines
+from smtformats.pieces import pieces
 
 
 class Scanner(Protocol):
@@ -41,7 +42,6 @@ def scanned(
 
     ``read`` gets each line that the scanner could not read; it adds the record itself or raises the error.
     """
-    from smtformats.pieces import pieces
 
     def settle(sound: bool) -> None:
         while not sound:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import argparse
 
+from smtformats.escapes import SCHEMES
 from smtplugins.cli import options
+from smtplugins.contracts.errors import UsageError
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -25,7 +27,6 @@ def configure(parser: argparse.ArgumentParser) -> None:
         metavar="FORMAT",
         help="output format (default: the input's); run-yaml for configurations",
     )
-    from smtformats.escapes import SCHEMES
 
     parser.add_argument(
         "--into",
@@ -43,8 +44,6 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> None:
     """Run the command."""
-    from smtplugins.contracts.errors import UsageError
-
     host = options.load_host(args)
     if args.out is not None and args.output is not None:
         raise UsageError("expected one output, found both OUT and -o")

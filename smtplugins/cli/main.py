@@ -11,6 +11,13 @@ import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+import smtplugins
+from smtplugins.contracts.errors import PluginError, UsageError
+from smtplugins.contracts.offers import resolve
+from smtplugins.host.arguments import named_as_options
+from smtplugins.host.errors import exit_code, exit_error, exit_place, failure_text, message
+from smtplugins.host.loading.manager import load_plugins
+
 if TYPE_CHECKING:
     from smtplugins.contracts.offers import Command, PluginInfo
     from smtplugins.host.host import Host
@@ -58,8 +65,6 @@ COMMANDS = {
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run a command; return the exit code."""
-    from smtplugins.host.arguments import named_as_options
-
     with named_as_options():
         return _main(argv)
 
@@ -97,7 +102,6 @@ def _main(argv: Sequence[str] | None) -> int:
 def _run(args: argparse.Namespace, *, own_process: bool) -> None:
     """Run a core command with standard output reserved for its results; SystemExit of a plugin becomes an error."""
     from smtformats.files import reserve_output
-    from smtplugins.host.errors import exit_error
 
     if own_process:
         reserve_output()
@@ -109,8 +113,6 @@ def _run(args: argparse.Namespace, *, own_process: bool) -> None:
 
 def _report_error(error: BaseException, verbose: bool) -> int:
     """Print the error; return the exit code."""
-    from smtplugins.host.errors import exit_code, message
-
     code = exit_code(error)
     if isinstance(error, BrokenPipeError):
         if _nobody_reads():
@@ -182,8 +184,6 @@ def find_parser(arguments: Sequence[str], *, own_process: bool = False) -> argpa
     if name == "--version":
         from importlib.metadata import version
 
-        import smtplugins
-
         print(f"smtplugins {version('smtplugins')} ({os.path.dirname(smtplugins.__file__)})")
         return None
     if name in COMMANDS:
@@ -247,11 +247,7 @@ def help_page() -> str:
 
 def _plugin_parser(name: str, used: str | None) -> argparse.ArgumentParser:
     """Make the parser of a plugin's commands; only the ``used`` one has its arguments, as others may be broken."""
-    from smtplugins.contracts.errors import PluginError, UsageError
-    from smtplugins.contracts.offers import resolve
     from smtplugins.contracts.spec import suggestion
-    from smtplugins.host.errors import failure_text
-    from smtplugins.host.loading.manager import load_plugins
 
     host = load_plugins()
     info = next((plugin for plugin in host.plugins if plugin.name == name), None)
@@ -281,9 +277,6 @@ def _plugin_parser(name: str, used: str | None) -> argparse.ArgumentParser:
 
 def _run_verb(host: Host, info: PluginInfo, command: Command, args: argparse.Namespace) -> None:
     """Run a plugin's command, which may raise ``SystemExit`` itself; in other plugins that it uses it is an error."""
-    from smtplugins.contracts.offers import resolve
-    from smtplugins.host.errors import exit_error, exit_place
-
     try:
         resolve(command.run)(host, args)
     except SystemExit as stop:

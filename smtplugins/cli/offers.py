@@ -8,7 +8,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from smtplugins.cli import options
+from smtplugins.contracts.errors import PluginError, UsageError
 from smtplugins.host import printing as tables
+from smtplugins.host.files.opening import format_options
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -22,8 +24,6 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> None:
     """Run the command."""
-    from smtplugins.contracts.errors import UsageError
-
     host, kind = options.load_host(args), args.kind
     if (args.verb is None) != (args.name is None):
         raise UsageError(f"expected `smt {kind}` or `smt {kind} show NAME`")
@@ -51,7 +51,6 @@ def run(args: argparse.Namespace) -> None:
 
 
 def _offer_row(host: Any, entry: Any, kind: str) -> dict[str, Any]:
-    from smtplugins.contracts.errors import PluginError
     from smtplugins.contracts.spec import documentation, parameters
 
     offer = entry.record
@@ -74,8 +73,6 @@ def _offer_row(host: Any, entry: Any, kind: str) -> dict[str, Any]:
 
 
 def _format_row(host: Any, entry: Any, kind: str) -> dict[str, Any]:
-    from smtplugins.host.files.opening import format_options
-
     record = entry.record
     return {
         "name": record.name,

@@ -10,6 +10,9 @@ import sys
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from smtplugins.contracts.errors import UsageError
+from smtplugins.host.loading.manager import load_plugins
+
 if TYPE_CHECKING:
     from smtplugins.host.config.run_yaml import Override, RunConfig
     from smtplugins.host.files.lists import ListStream
@@ -195,8 +198,6 @@ def add_manifest(parser: argparse.ArgumentParser) -> None:
 
 def load_host(args: argparse.Namespace) -> Host:
     """Load the host with the plugins of this run."""
-    from smtplugins.host.loading.manager import load_plugins
-
     return load_plugins(args.plugin)
 
 
@@ -223,8 +224,6 @@ def call(method: Callable[..., _Result], args: argparse.Namespace, **given: Any)
 
 def open_lists(host: Host, args: argparse.Namespace) -> ListStream:
     """Open the input lists, joined with source and annotation files if given."""
-    from smtplugins.contracts.errors import UsageError
-
     annotations = {}
     for argument in getattr(args, "annotation", []):
         name, equals, path = argument.partition("=")
@@ -259,8 +258,6 @@ def write_best(host: Host, lists: ListStream, args: argparse.Namespace) -> None:
 
 def memory_limit(args: argparse.Namespace) -> int | None:
     """The value of ``--memory`` in bytes, or None."""
-    from smtplugins.contracts.errors import UsageError
-
     if args.memory is None:
         return None
     parts = re.fullmatch(r"(\d{1,9})([KMGT]?)B?", args.memory, re.ASCII | re.IGNORECASE)

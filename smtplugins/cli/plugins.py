@@ -6,6 +6,8 @@ import argparse
 from typing import Any
 
 from smtplugins.cli import options
+from smtplugins.cli.main import COMMANDS
+from smtplugins.contracts.errors import PluginError, SmtError, UsageError
 from smtplugins.host import printing as tables
 
 
@@ -54,7 +56,6 @@ def run_checks(args: argparse.Namespace) -> None:
     import tempfile
     from pathlib import Path
 
-    from smtplugins.contracts.errors import PluginError, SmtError, UsageError
     from smtplugins.contracts.spec import suggestion
     from smtplugins.testing.plugin import check_plugin
 
@@ -88,8 +89,6 @@ def make_new(args: argparse.Namespace) -> None:
     """Write a new plugin."""
     from pathlib import Path
 
-    from smtplugins.cli.main import COMMANDS
-    from smtplugins.contracts.errors import UsageError
     from smtplugins.host.loading.template import new_plugin
 
     if args.name in [plugin.name for plugin in options.load_host(args).plugins]:

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-if TYPE_CHECKING:
-    from smtformats.corpus.segments import Mark
-    from smtformats.hypergraph.graph import GraphColumns
+from smtformats.corpus.segments import Mark
+from smtformats.hypergraph.graph import GraphColumns
 
 Scores = Any
 """Columns, an array (rows, or rows x components), or a sequence of floats: one row for each item scored."""

@@ -7,6 +7,8 @@ import os
 from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from smtplugins.contracts.errors import UsageError
+
 if TYPE_CHECKING:
     from smtformats import Candidates
     from smtplugins.host.config.run_yaml import Override, RunConfig
@@ -43,7 +45,6 @@ def weights_of(host: Host, weights: Mapping[str, float] | Path | None) -> Mappin
 
 def config_of(config: RunConfig | Path, overrides: Overrides, ignore: str | Iterable[str]) -> RunConfig:
     """The configuration, read with ``overrides`` if it is a path."""
-    from smtplugins.contracts.errors import UsageError
     from smtplugins.host.config.run_yaml import RunConfig, load_config
 
     if not isinstance(config, RunConfig):

@@ -7,10 +7,12 @@ import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from smtformats.caching.folders import OFF, cache_folder, clear, entries
+from smtformats.display import html_table
 from smtplugins.contracts.errors import UsageError
 from smtplugins.contracts.spec import Spec
 from smtplugins.host.arguments import argument, config_of, listed, stream_of, weights_of
-from smtplugins.host.files.lists import ListStream, read, read_weights
+from smtplugins.host.files.lists import ListStream, read, read_weights, write_best
 from smtplugins.host.files.opening import Path
 from smtplugins.host.loading.registry import Registry
 from smtplugins.host.methods.estimation import Estimation
@@ -49,8 +51,6 @@ class Host(Judging, Learning, Estimation):
         return f"<smtplugins host, plugins: {', '.join(plugin.name for plugin in self.plugins)}>"
 
     def _repr_html_(self) -> str:
-        from smtformats.display import html_table
-
         rows = [(plugin.name, plugin.version, plugin.status) for plugin in self.plugins]
         return html_table(("plugin", "version", "status"), rows)
 
@@ -144,8 +144,6 @@ class Host(Judging, Learning, Estimation):
 
         ``fill`` writes an empty line for each of them (ids are then numbers); otherwise ``note`` is told their number.
         """
-        from smtplugins.host.files.lists import write_best
-
         skipped = write_best(stream_of(self, lists), path, fill=fill)
         if skipped and not fill:
             option = argument("fill=True")
@@ -232,8 +230,6 @@ class Host(Judging, Learning, Estimation):
 
     def cache_folder(self, cache: Path | None = None) -> pathlib.Path:
         """The folder of loaded grammars: ``cache``, or the default of :meth:`translator`."""
-        from smtformats.caching.folders import OFF, cache_folder
-
         folder = cache_folder(None if cache is None else os.fspath(cache))
         if folder is None:
             raise UsageError(f"the cache is switched off ($SMT_CACHE or {argument('cache')} is {OFF!r})")
@@ -241,14 +237,10 @@ class Host(Judging, Learning, Estimation):
 
     def cached_grammars(self, cache: Path | None = None) -> list[CacheEntry]:
         """List the files of the cache of loaded grammars: path, size in bytes, source and format."""
-        from smtformats.caching.folders import entries
-
         return entries(self.cache_folder(cache))
 
     def clear_cache(self, cache: Path | None = None) -> tuple[int, int]:
         """Remove all cached grammars; return the number of files and their size in bytes."""
-        from smtformats.caching.folders import clear
-
         return clear(self.cache_folder(cache))
 
     def translator(

@@ -7,7 +7,9 @@ import os
 from typing import Any
 
 from smtplugins.cli import options
+from smtplugins.contracts.errors import UsageError
 from smtplugins.host import printing as tables
+from smtplugins.host.judge.significance import SAMPLES, TESTS
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -38,8 +40,6 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def _add_tests(parser: argparse.ArgumentParser) -> None:
-    from smtplugins.host.judge.significance import SAMPLES, TESTS
-
     group = parser.add_argument_group(
         "significance", "Tests of the difference between each system and the baseline (the first system)."
     )
@@ -59,8 +59,6 @@ def _add_tests(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> None:
     """Run the command."""
-    from smtplugins.contracts.errors import UsageError
-
     systems: dict[str, Any] = {}
     paths: list[str] = []
     for argument in args.systems:
@@ -80,7 +78,6 @@ def run(args: argparse.Namespace) -> None:
 
 def _parse_system(argument: str) -> tuple[str, Any, list[str]]:
     """Parse a SYSTEM argument into name, system and files; an existing file's name may have any characters."""
-    from smtplugins.contracts.errors import UsageError
     from smtplugins.host.judge.evaluation import Runs
 
     name, equals, rest = argument.partition("=")

@@ -6,6 +6,7 @@ import argparse
 from typing import TYPE_CHECKING
 
 from smtplugins.cli import options
+from smtplugins.contracts.errors import UsageError
 
 if TYPE_CHECKING:
     from smtplugins.host.files.lists import ListStream
@@ -54,8 +55,6 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> None:
     """Run the command."""
-    from smtplugins.contracts.errors import UsageError
-
     if args.samples is None and args.weights is not None:
         raise UsageError("--weights needs forests (--samples N); use `smt rescore` for lists")
     if args.samples is None and args.linear:

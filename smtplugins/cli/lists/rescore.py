@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 
 from smtplugins.cli import options
+from smtplugins.contracts.errors import UsageError
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -25,8 +26,6 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> None:
     """Run the command."""
-    from smtplugins.contracts.errors import UsageError
-
     manifest = options.Manifest(args, [args.input, args.weights])
     host = options.load_host(args)
     weights = host.read_weights(args.weights)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 
 from smtplugins.cli import options
+from smtplugins.host.files.opening import find_format
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -75,7 +76,6 @@ def run(args: argparse.Namespace) -> None:
     """Run the command."""
     from smtplugins.host.estimate.align import PHARAOH
     from smtplugins.host.files.conversion import write_records
-    from smtplugins.host.files.opening import find_format
 
     host = options.load_host(args)
     record = find_format(args.to_format or PHARAOH, "alignment", host.formats())

@@ -6,6 +6,7 @@ import argparse
 import sys
 
 from smtplugins.cli import options
+from smtplugins.contracts.errors import UsageError
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -71,7 +72,6 @@ def _add_records(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> None:
     """Run the command."""
-    from smtplugins.contracts.errors import UsageError
     from smtplugins.contracts.spec import Spec, parameters
     from smtplugins.host.config.override import with_decoder
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 
 from smtplugins.cli import options
+from smtplugins.contracts.errors import UsageError
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -145,8 +146,6 @@ def run(args: argparse.Namespace) -> None:
 
 def _refuse_others(args: argparse.Namespace) -> None:
     """Raise UsageError if options of phrases are used for rules, or vice versa."""
-    from smtplugins.contracts.errors import UsageError
-
     groups = {"phrases": "--phrases", "rules": "--rules"}
     for group in args.parser._action_groups:
         if group.title not in groups or getattr(args, group.title):

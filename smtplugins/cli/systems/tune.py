@@ -10,7 +10,9 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 from smtplugins.cli import options
+from smtplugins.contracts.errors import UsageError
 from smtplugins.host import printing as tables
+from smtplugins.host.files.opening import find_format, write_all
 
 if TYPE_CHECKING:
     from smtplugins.host.config.run_yaml import Override, RunConfig
@@ -127,8 +129,6 @@ def _add_decoder(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> None:
     """Run the command."""
-    from smtplugins.contracts.errors import UsageError
-
     if args.config is not None:
         if args.input or args.scores or args.forests or args.folds or args.from_format or args.allow_partial:
             raise UsageError(
@@ -156,17 +156,12 @@ def print_table(args: argparse.Namespace, text: str) -> None:
 
 
 def _write(host: Host, args: argparse.Namespace, weights: Any) -> None:
-    from smtplugins.host.files.opening import find_format, write_all
-
     record = find_format(args.to_format or "cdec-weights", "weights", host.formats())
     write_all(record, [dict(weights)], args.output, args.precision)
 
 
 def _check_output(args: argparse.Namespace) -> None:
     """Check format and folder of the output before hours of work."""
-    from smtplugins.contracts.errors import UsageError
-    from smtplugins.host.files.opening import find_format
-
     record = find_format(args.to_format or "cdec-weights", "weights")
     if record.write is None:
         raise UsageError(f"{record.name} can only be read; update weights in such a file with `smt convert --into`")
@@ -240,7 +235,6 @@ def _number(value: Any) -> Any:
 
 
 def _tune_with_decoder(args: argparse.Namespace) -> None:
-    from smtplugins.contracts.errors import UsageError
     from smtplugins.host.config.override import with_decoder
     from smtplugins.host.learn import policies
     from smtplugins.host.learn.tuning import plan_of
@@ -300,8 +294,6 @@ def _tune_loop(host: Host, config: RunConfig, args: argparse.Namespace) -> Ended
 
 def _tune_policy(host: Host, config: RunConfig, args: argparse.Namespace) -> Tuned:
     """Learn the decoder's own decisions as a policy, without lists or forests."""
-    from smtplugins.contracts.errors import UsageError
-
     assert config.learner is not None
     unused = ["whole"] * args.whole + [name for name in ("nbest", *_LOOP) if getattr(args, name) is not None]
     if unused:

@@ -11,12 +11,9 @@ import os
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from types import MappingProxyType
-from typing import TYPE_CHECKING
 
+from smtplugins.core._core import RuleExtraction, RuleLimits
 from smtplugins.core.extract.phrase_pairs import BitextCounts, table_bytes
-
-if TYPE_CHECKING:
-    from smtplugins.core._core import RuleExtraction, RuleLimits
 
 MAX_SPAN = 255
 MAX_GAPS = 99
@@ -113,8 +110,6 @@ class RuleSettings:
 
     def native(self) -> RuleLimits:
         """The settings for the native extractor."""
-        from smtplugins.core._core import RuleLimits
-
         return RuleLimits(
             span=self.max_span,
             source_words=_cap(self.max_source_symbols if self.max_source_words is None else self.max_source_words),
@@ -174,8 +169,6 @@ class ExtractedRules(BitextCounts):
         threads: int = 1,
         memory: int | None = None,
     ) -> None:
-        from smtplugins.core._core import RuleExtraction
-
         self._lexical = lexical
         self._native: RuleExtraction = RuleExtraction(
             (settings or LIMITS[USUAL_LIMITS[table_format]]).native(),

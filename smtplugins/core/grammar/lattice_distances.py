@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from smtformats.hypergraph.lattices import arcs_of
+
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
@@ -16,8 +18,6 @@ UNREACHABLE = 100_000
 def distances(lattice: GraphColumns) -> NDArray[Any]:
     """The fewest arcs on a path from one node (row) to another (column)."""
     import numpy as np
-
-    from smtformats.hypergraph.lattices import arcs_of
 
     positions, arcs = arcs_of(lattice)
     lengths = np.full((positions, positions), UNREACHABLE, dtype=np.int32)

@@ -24,6 +24,7 @@ from typing import TYPE_CHECKING, Any
 
 from smtformats.grammar.rules import Rule
 from smtformats.hypergraph.graph import GraphColumns
+from smtformats.hypergraph.lattices import arcs_of
 from smtplugins.core.grammar.parsed_forest import TOP, Forest, MintedRules, weighted_sum
 from smtplugins.core.grammar.tables import Grammar, GrammarPart, ScoredGrammar, Tables
 
@@ -68,8 +69,6 @@ class Lattice:
     @classmethod
     def of(cls, graph: GraphColumns, epsilon: str | None = None) -> Lattice:
         """A lattice from a file; ``epsilon`` is the word given to empty arcs."""
-        from smtformats.hypergraph.lattices import arcs_of
-
         positions, arcs = arcs_of(graph)
         own = (InputArc(arc.tail, arc.head, arc.words[0] if arc.words else epsilon, arc.features) for arc in arcs)
         return cls(positions, tuple(own))

@@ -8,8 +8,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from smtformats.caching.folders import cache_folder, load_kept
 from smtformats.errors import FormatError
 from smtformats.reordering.models import ReorderingModel
+from smtformats.reordering.moses import FORMAT
 from smtformats.tokens import BadField
 
 if TYPE_CHECKING:
@@ -54,9 +56,6 @@ class ReorderingTable:
         they are wrong, FormatError if the file is. ``cache`` is the cache folder, or ``off``; by default `$SMT_CACHE`
         or the user's cache folder.
         """
-        from smtformats.caching.folders import cache_folder, load_kept
-        from smtformats.reordering.moses import FORMAT
-
         known = ReorderingModel.parse(model)
         if scores and scores != known.weights:
             raise BadField(f"{known.weights} scores, as {model} has", str(scores))

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
+import heapq
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
+import numpy as np
+from numpy.typing import NDArray
 
-    from smtplugins.core.graph.hypergraph import Hypergraph
+from smtplugins.core.graph.hypergraph import Hypergraph
 
 NOWHERE = float("-inf")
 
@@ -35,8 +34,6 @@ Arcs = list[tuple[str, int, float]]
 
 def acceptor(target: str | Sequence[str] | Hypergraph, graph: Hypergraph, semiring: str) -> Acceptor:
     """Accept a text (split at white space), a sequence of words, or the paths of a lattice, in a graph's word ids."""
-    import numpy as np
-
     if isinstance(target, str):
         target = target.split()
     if isinstance(target, Sequence):
@@ -86,8 +83,6 @@ def _of_lattice(lattice: Hypergraph, plus: np.ufunc) -> tuple[list[Arcs], list[f
 
 def _closure(state: int, empty: dict[int, list[tuple[int, float]]], plus: np.ufunc) -> dict[int, float]:
     """The states reachable by empty arcs, with their summed weights. Nodes are numbered in topological order."""
-    import heapq
-
     weights = {state: 0.0}
     todo = [state]
     while todo:

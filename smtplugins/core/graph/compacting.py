@@ -6,23 +6,19 @@ Rules, words and names keep their order; the graph is equivalent otherwise.
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from smtformats.columns import StringTable, string_table
+import numpy as np
+from numpy.typing import NDArray
 
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
+from smtformats.columns import GrammarColumns, StringTable, string_table
+from smtplugins.core.graph.hypergraph import Hypergraph
 
-    from smtformats.columns import GrammarColumns
-    from smtplugins.core.graph.hypergraph import Hypergraph
-
-    Array = NDArray[Any]
+Array = NDArray[Any]
 
 
 def compacted(graph: Hypergraph) -> Hypergraph:
     """The same graph with only the rules that edges use, their words, and the names of features in use."""
-    import numpy as np
-
     used = np.unique(graph.rules)
     rows = used[used >= 0].astype(np.int64)
     numbers = np.full(len(graph.grammar) + 1, -1, dtype=np.int32)
@@ -47,8 +43,6 @@ def compacted(graph: Hypergraph) -> Hypergraph:
 
 def _rules(grammar: GrammarColumns, rows: Array) -> GrammarColumns:
     """Some rules of a grammar, with only their words."""
-    import numpy as np
-
     (source,), source_offsets = _take_rows(grammar.source_offsets, rows, grammar.source)
     (target,), target_offsets = _take_rows(grammar.target_offsets, rows, grammar.target)
     (features, values), feature_offsets = _take_rows(grammar.feature_offsets, rows, grammar.features, grammar.values)
@@ -79,8 +73,6 @@ def _rules(grammar: GrammarColumns, rows: Array) -> GrammarColumns:
 
 def _take_rows(offsets: Array, rows: Array, *columns: Array) -> tuple[list[Array], Array]:
     """The values of some rows in columns, and their new offsets."""
-    import numpy as np
-
     counts = np.diff(offsets)[rows]
     new = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
     at = np.repeat(np.asarray(offsets)[:-1][rows] - new[:-1], counts) + np.arange(new[-1])

@@ -9,23 +9,20 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 from smtformats.columns import GrammarColumns, StringTable
+from smtformats.grammar.rules import Rule
 from smtformats.hypergraph.graph import GraphBuilder, GraphColumns
 from smtplugins.core import _core
 
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    import numpy as np
-    from numpy.typing import ArrayLike, NDArray
-
-    from smtformats.grammar.rules import Rule
-
-    Ints = NDArray[np.integer]
-    Floats = NDArray[np.float64]
-    Weights = Mapping[str, float] | ArrayLike
+Ints = NDArray[np.integer]
+Floats = NDArray[np.float64]
+Weights = Mapping[str, float] | ArrayLike
 
 INTS, LONGS, SINGLES = "int32", "int64", "float32"
 COLUMNS = {
@@ -65,8 +62,6 @@ class Hypergraph:
     names: StringTable
 
     def __post_init__(self) -> None:
-        import numpy as np
-
         for name, kind in COLUMNS.items():
             object.__setattr__(self, name, _frozen(name, getattr(self, name), kind))
         if self.edge_scores is not None:
@@ -101,8 +96,6 @@ class Hypergraph:
 
     def __eq__(self, other: object) -> bool:
         """Whether all columns are equal."""
-        import numpy as np
-
         if not isinstance(other, Hypergraph):
             return NotImplemented
         mine, theirs = self._arrays(), other._arrays()
@@ -133,8 +126,6 @@ class Hypergraph:
     @property
     def heads(self) -> NDArray[np.int32]:
         """The head of each edge."""
-        import numpy as np
-
         return np.repeat(np.arange(self.nodes, dtype=np.int32), np.diff(self.edge_offsets))
 
     @cached_property
@@ -153,8 +144,6 @@ class Hypergraph:
     @cached_property
     def targets(self) -> tuple[NDArray[np.int32], NDArray[np.int64], NDArray[np.int32]]:
         """The rules of edges, and the offsets and symbols of target sides, as arguments of native functions."""
-        import numpy as np
-
         symbols = np.ascontiguousarray(self.grammar.target, dtype=np.int32)
         if len(self.word_ids) < len(self.words):
             first = np.array([self.word_ids[word] for word in self.words], dtype=np.int32)
@@ -180,8 +169,6 @@ class Hypergraph:
 
     def weight_column(self, weights: Weights) -> Floats:
         """A weight for each feature name, 0 for names without a weight."""
-        import numpy as np
-
         if isinstance(weights, Mapping):
             return np.array([weights.get(name, 0.0) for name in self.names], dtype=np.float64)
         column = np.ascontiguousarray(weights, dtype=np.float64)
@@ -191,8 +178,6 @@ class Hypergraph:
 
     def scores(self, weights: Weights) -> Floats:
         """The weighted feature sums of all edges: those of their rules, computed once per rule, plus the edges' own."""
-        import numpy as np
-
         by = self.weight_column(weights)
         of_rules = _core.sparse_scores(self.rule_feature_offsets, self.rule_feature_ids, self.rule_values, by)
         sums: Floats = np.append(of_rules, 0.0)[self.rules]  # -1, no rule, takes the last
@@ -204,8 +189,6 @@ class Hypergraph:
 
     def feature_sums(self, mass: ArrayLike) -> Floats:
         """The sum of all edges' features, each edge times its mass: used for gradients."""
-        import numpy as np
-
         by = np.ascontiguousarray(mass, dtype=np.float64)
         if by.shape != (len(self),):
             raise ValueError(f"expected {len(self)} numbers, one for each edge, found shape {by.shape}")
@@ -230,8 +213,6 @@ class Hypergraph:
 
     def scores_or(self, scores: ArrayLike | None) -> Floats:
         """These scores, or the graph's own if None, or 0 for each edge if it has none."""
-        import numpy as np
-
         if scores is None:
             return np.zeros(len(self)) if self.edge_scores is None else self.edge_scores
         return np.ascontiguousarray(scores, dtype=np.float64)
@@ -242,14 +223,11 @@ class Hypergraph:
 
     def restricted(self, keep: ArrayLike, scores: ArrayLike | None = None) -> Subgraph:
         """Keep only some edges (a flag for each), without nodes that have no derivation or do not lead to the goal."""
-        import numpy as np
-
         core, nodes, edges = self.core.restricted(np.ascontiguousarray(keep, dtype=np.bool_))
         return Subgraph(self.part(core, nodes, edges, self.scores_or(scores)[edges]), edges)
 
     def part(self, core: _core.Graph, nodes: Ints, edges: Ints, scores: Floats) -> Hypergraph:
         """A graph of copies of this graph's nodes and edges, any number of each; -1 for a new node or edge."""
-        import numpy as np
 
         def taken(column: NDArray[Any], which: Ints, empty: int) -> NDArray[Any]:
             rows = np.full((len(which), *column.shape[1:]), empty, dtype=column.dtype)
@@ -275,8 +253,6 @@ class Hypergraph:
     @classmethod
     def from_columns(cls, columns: GraphColumns) -> Hypergraph:
         """Convert a reader's columns, placing features on rules, in the dense block or on edges."""
-        import numpy as np
-
         from smtplugins.core.graph.placing import place_features
 
         return cls(
@@ -370,8 +346,6 @@ class HypergraphBuilder(GraphBuilder):
 
 def core_graph(edge_offsets: ArrayLike, tails: ArrayLike, tail_offsets: ArrayLike) -> _core.Graph:
     """The native part of a graph."""
-    import numpy as np
-
     return _core.Graph(
         np.ascontiguousarray(edge_offsets, dtype=np.int64),
         np.ascontiguousarray(tails, dtype=np.int32),
@@ -393,8 +367,6 @@ def _within(numbers: Ints, least: int, end: int) -> bool:
 
 
 def _check_offsets(name: str, offsets: Ints, rows: int, end: int) -> None:
-    import numpy as np
-
     good = (
         offsets.shape == (rows + 1,) and offsets[0] == 0 and offsets[-1] == end and bool(np.all(np.diff(offsets) >= 0))
     )
@@ -403,8 +375,6 @@ def _check_offsets(name: str, offsets: Ints, rows: int, end: int) -> None:
 
 def _frozen(name: str, values: ArrayLike, kind: str) -> NDArray[Any]:
     """A read-only view, or a copy if the dtype differs."""
-    import numpy as np
-
     array = np.asarray(values)
     _expect(array.dtype.kind == np.dtype(kind).kind or not array.size, name, f"an array of {kind}")
     kept: NDArray[Any] = np.ascontiguousarray(array, dtype=kind).view()

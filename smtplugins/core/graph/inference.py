@@ -8,19 +8,16 @@ is ``log`` for sums over derivations, ``max`` for the best. A node that is a tai
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 from smtplugins.core.graph.acceptors import acceptor
 from smtplugins.core.graph.derivations import Covariance, Derivation, Derivations, Expectation, Gradient, Posteriors
-from smtplugins.core.graph.hypergraph import Subgraph
+from smtplugins.core.graph.hypergraph import Hypergraph, Subgraph
 
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import ArrayLike, NDArray
-
-    from smtplugins.core.graph.hypergraph import Hypergraph
-
-    Floats = NDArray[np.float64]
+Floats = NDArray[np.float64]
 
 MAX_EDGES = 10_000_000
 NO_DERIVATION = "the graph has no derivation with a score above -inf"
@@ -108,8 +105,6 @@ def prune_by_max_marginals(
     words: int | None,
 ) -> Subgraph:
     """As ``prune``, with known max-marginals."""
-    import numpy as np
-
     if (beam is None) == (density is None):
         raise ValueError("expected either beam or density")
     if not best.total > -float("inf"):
@@ -132,8 +127,6 @@ def prune_by_max_marginals(
 
 def _limit(best: Posteriors, count: int, slack: float) -> float:
     """The lowest max-marginal to keep, so that at most ``count`` edges stay; equal ones stay or go together."""
-    import numpy as np
-
     falling = np.sort(best.edges[best.edges > -np.inf])[::-1]
     if len(falling) <= count:
         return float(falling[-1]) if len(falling) else best.total
@@ -176,8 +169,6 @@ def intersect(
 
 def product_part(graph: Hypergraph, core: Any, nodes: Any, edges: Any, scores: Floats, weights: Floats) -> Subgraph:
     """The graph of an intersection."""
-    import numpy as np
-
     if scores.shape != (len(graph),):
         raise ValueError(f"expected {len(graph)} scores, one for each edge, found shape {scores.shape}")
     return Subgraph(graph.part(core, nodes, edges, np.append(scores, 0.0)[edges] + weights), edges)
@@ -200,8 +191,6 @@ def covariance(graph: Hypergraph, scores: ArrayLike | None, values: ArrayLike) -
 
 
 def _moments(graph: Hypergraph, scores: ArrayLike | None, values: ArrayLike) -> tuple[float, float, Floats, Floats]:
-    import numpy as np
-
     moments = graph.core.moments(graph.scores_or(scores), np.ascontiguousarray(values, dtype=np.float64))
     if moments[0] == -float("inf"):
         raise ValueError(NO_DERIVATION)
@@ -216,8 +205,6 @@ def risk(graph: Hypergraph, scores: ArrayLike | None, losses: ArrayLike) -> Grad
 
 def entropy(graph: Hypergraph, scores: ArrayLike | None = None) -> Gradient:
     """The entropy of the derivations, in nats, and its gradient."""
-    import numpy as np
-
     by = graph.scores_or(scores)
     score = covariance(graph, by, np.where(np.isneginf(by), 0.0, by))
     return Gradient(score.log_z - score.mean, -graph.feature_sums(score.edges))

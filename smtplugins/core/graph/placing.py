@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
+import numpy as np
+from numpy.typing import NDArray
 
-    from smtformats.hypergraph.graph import GraphColumns
-    from smtplugins.core.graph.hypergraph import Hypergraph
+from smtformats.hypergraph.graph import GraphColumns
+from smtplugins.core.graph.hypergraph import Hypergraph
 
-    Ints = NDArray[np.integer]
+Ints = NDArray[np.integer]
 
 DENSE_SHARE = 0.25  # a feature of at least this share of the edges gets a column
 MOST_DENSE = 32
@@ -24,8 +23,6 @@ def place_features(columns: GraphColumns) -> dict[str, Any]:
     a rule, such as a language model, goes on edges altogether, as do features of edges without a rule. Zeros are
     dropped.
     """
-    import numpy as np
-
     edges, rules, names = len(columns), len(columns.grammar), len(columns.names)
     edge_of, name_of, values = _entries(columns)
     rule_of = np.asarray(columns.rules, dtype=np.int64)[edge_of]
@@ -66,8 +63,6 @@ def place_features(columns: GraphColumns) -> dict[str, Any]:
 
 def _entries(columns: GraphColumns) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float32]]:
     """Edges, names and values of all non-zero features, each name once per edge."""
-    import numpy as np
-
     edge_of = np.repeat(np.arange(len(columns), dtype=np.int64), np.diff(columns.feature_offsets))
     name_of = np.asarray(columns.features, dtype=np.int64)
     values = np.asarray(columns.values, dtype=np.float64)
@@ -91,8 +86,6 @@ def _entries(columns: GraphColumns) -> tuple[NDArray[np.int64], NDArray[np.int64
 
 def spread_features(graph: Hypergraph) -> tuple[Ints, NDArray[np.float64], Ints]:
     """All features as features of edges: name ids, values, offsets."""
-    import numpy as np
-
     edges = len(graph)
     known = np.flatnonzero(graph.rules >= 0)
     of = graph.rules[known]
@@ -109,6 +102,4 @@ def spread_features(graph: Hypergraph) -> tuple[Ints, NDArray[np.float64], Ints]
 
 
 def _ends(counts: Ints) -> NDArray[np.int64]:
-    import numpy as np
-
     return np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)

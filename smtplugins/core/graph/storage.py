@@ -7,19 +7,18 @@ import io
 import math
 import os
 import zipfile
+from collections.abc import Callable, Mapping
 from dataclasses import fields
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from smtformats.columns import GrammarColumns, StringTable
 from smtplugins.core.graph.hypergraph import COLUMNS, Hypergraph, core_graph
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
-    from numpy.typing import NDArray
-
-    Array = NDArray[Any]
+Array = NDArray[Any]
 
 VERSION = 1
 CORE = ("edge_offsets", "tails", "tail_offsets")
@@ -31,8 +30,6 @@ _PLAIN = "biuf"
 
 def arrays(graph: Hypergraph) -> dict[str, Array]:
     """All columns of a graph, as arrays by name."""
-    import numpy as np
-
     columns: dict[str, Array] = {"version": np.array([VERSION], dtype=np.int32), "id": _bytes(graph.id.encode())}
     columns |= {name: getattr(graph, name) for name in (*CORE, *COLUMNS)}
     if graph.edge_scores is not None:
@@ -50,15 +47,11 @@ def arrays(graph: Hypergraph) -> dict[str, Array]:
 
 
 def _bytes(text: bytes) -> Array:
-    import numpy as np
-
     return np.frombuffer(text, dtype=np.uint8)
 
 
 def save(graph: Hypergraph, path: str | Path) -> None:
     """Write each file under a temporary name, then rename it."""
-    import numpy as np
-
     path = Path(path)
     columns = arrays(graph)
     if path.suffix == ".npz":
@@ -83,8 +76,6 @@ def save(graph: Hypergraph, path: str | Path) -> None:
 
 def _array_bytes(values: Array) -> bytes:
     """The content of an .npy file."""
-    import numpy as np
-
     if values.dtype.kind in _PLAIN and values.flags.c_contiguous:
         return _header(values.dtype.str, values.shape) + values.tobytes()
     out = io.BytesIO()
@@ -95,8 +86,6 @@ def _array_bytes(values: Array) -> bytes:
 @functools.lru_cache(maxsize=1 << 12)
 def _header(kind: str, shape: tuple[int, ...]) -> bytes:
     """What precedes the numbers in an .npy file of version 1."""
-    import numpy as np
-
     out = io.BytesIO()
     np.lib.format.write_array_header_1_0(out, {"descr": kind, "fortran_order": False, "shape": shape})
     return out.getvalue()
@@ -104,13 +93,12 @@ def _header(kind: str, shape: tuple[int, ...]) -> bytes:
 
 def _array(content: bytes) -> Array:
     """The array of an .npy file."""
-    import numpy as np
-
     if content.startswith(b"\x93NUMPY\x01\x00"):
         start = 10 + int.from_bytes(content[8:10], "little")
         shape, fortran, kind = _layout(content[8:start])
         if kind.kind in _PLAIN and not fortran and len(content) == start + kind.itemsize * math.prod(shape):
-            return np.ndarray(shape, kind, content, start)
+            view: Array = np.ndarray(shape, kind, content, start)
+            return view
     array: Array = np.lib.format.read_array(io.BytesIO(content), allow_pickle=False)
     return array
 
@@ -118,8 +106,6 @@ def _array(content: bytes) -> Array:
 @functools.lru_cache(maxsize=1 << 12)
 def _layout(header: bytes) -> tuple[tuple[int, ...], bool, Any]:
     """The shape, Fortran order and dtype that the header of an .npy file of version 1 says."""
-    import numpy as np
-
     return np.lib.format.read_array_header_1_0(io.BytesIO(header))
 
 
@@ -162,8 +148,6 @@ class _Columns:
         return array
 
     def offsets(self, name: str, rows: int | None, end: int) -> Array:
-        import numpy as np
-
         offsets = self.get(name, "i")
         good = len(offsets) and offsets[0] == 0 and offsets[-1] == end and bool(np.all(np.diff(offsets) >= 0))
         if not good or (rows is not None and len(offsets) != rows + 1):
@@ -189,8 +173,6 @@ class _Columns:
 
 
 def _graph(columns: _Columns) -> Hypergraph:
-    import numpy as np
-
     if (version := columns.get("version", "i").tolist()) != [VERSION]:
         raise ValueError(f"{columns.where}, version: expected {VERSION}, found {version}")
     words, labels, names = (columns.table(f"grammar.{name}") for name in TABLES)

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from smtplugins.core import _core
+from smtplugins.core.graph.hypergraph import Hypergraph
 
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from smtplugins.core.graph.hypergraph import Hypergraph
-
-    Array = NDArray[Any]
+Array = NDArray[Any]
 
 
 class Weighing:
@@ -22,8 +21,6 @@ class Weighing:
     """
 
     def __init__(self, graph: Hypergraph, own: Array, width: int) -> None:
-        import numpy as np
-
         self._graph, self._width = graph, width
         numbers = np.asarray(own, dtype=np.int32)
         self._of_rules = numbers[graph.rule_feature_ids]
@@ -34,8 +31,6 @@ class Weighing:
 
     def scores(self, weights: Array) -> Array:
         """The scores of the edges."""
-        import numpy as np
-
         graph, by = self._graph, np.append(weights, 0.0)
         rows = _core.sparse_scores(graph.rule_feature_offsets, self._of_rules, graph.rule_values, by)
         scores: Array = np.append(rows, 0.0)[self._rules]
@@ -47,8 +42,6 @@ class Weighing:
 
     def sums(self, mass: Array) -> Array:
         """The sum of all edges' features, each edge times its mass."""
-        import numpy as np
-
         graph, width = self._graph, self._width + 1
         rows = np.bincount(self._rules, mass, len(graph.grammar) + 1)[:-1].astype(np.float64)  # ints if empty
         sums: Array = _core.sparse_sums(graph.rule_feature_offsets, self._of_rules, graph.rule_values, rows, width)

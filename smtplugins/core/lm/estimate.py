@@ -10,14 +10,11 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from smtformats.errors import FormatError
 from smtformats.files import open_binary_write, open_bytes, shown_name
-
-if TYPE_CHECKING:
-    from smtplugins.core._core import KneserNeyModel
-    from smtplugins.core._core import LanguageModel as NativeLanguageModel
+from smtplugins.core._core import ArpaReader, KneserNey, KneserNeyModel
+from smtplugins.core._core import LanguageModel as NativeLanguageModel
 
 FALLBACK = (0.5, 1.0, 1.5)
 """lmplz's discounts for orders whose counts allow no estimate."""
@@ -128,8 +125,6 @@ class Estimate:
 
     def language_model(self) -> NativeLanguageModel:
         """The model for scoring, as if read from its ARPA file."""
-        from smtplugins.core._core import ArpaReader
-
         reader = ArpaReader()
         for piece in self.arpa():
             reader.feed(piece)
@@ -151,8 +146,6 @@ def estimate(
     left out, and their mass goes to the back-off. `fallback` are the discounts of orders whose counts allow none. With
     a `vocabulary`, n-grams with other words are left out. `memory` limits bytes (default: 80 % of the machine's).
     """
-    from smtplugins.core._core import KneserNey
-
     thresholds = _thresholds(order, prune)
     if fallback is not None:
         _check_discounts(fallback)

@@ -7,10 +7,10 @@ so that memory does not grow with samples times segments.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
+import numpy as np
+from numpy.typing import NDArray
 
 _BLOCK = 1 << 21
 """Random numbers drawn at once."""
@@ -22,8 +22,6 @@ def bootstrap_sums(stats: NDArray[Any], samples: int, seed: int) -> NDArray[Any]
     For several systems, statistics are systems x segments x columns and sums are systems x samples x columns. Each
     system has its own matrix product: in a joint product, rounding would depend on a column's position.
     """
-    import numpy as np
-
     segments = stats.shape[-2]
     generator = np.random.default_rng(seed)
     sums = np.empty((*stats.shape[:-2], samples, stats.shape[-1]))
@@ -37,8 +35,6 @@ def bootstrap_sums(stats: NDArray[Any], samples: int, seed: int) -> NDArray[Any]
 
 def swapped_sums(stats: NDArray[Any], trials: int, seed: int) -> NDArray[Any]:
     """The summed statistics of the segments picked by coin in each trial, for systems as bootstrap_sums."""
-    import numpy as np
-
     segments = stats.shape[-2]
     generator = np.random.default_rng(seed)
     sums = np.empty((*stats.shape[:-2], trials, stats.shape[-1]))
@@ -54,8 +50,6 @@ def regrouped_sums(pool: NDArray[Any], taken: int, trials: int, seed: int) -> ND
 
     ``pool`` is segments x rows x columns; each choice of rows is as likely as any other.
     """
-    import numpy as np
-
     segments, rows, columns = pool.shape
     generator = np.random.default_rng(seed)
     flat = pool.reshape(segments * rows, columns)
@@ -75,8 +69,6 @@ def _blocks(samples: int, width: int, multiple: int = 1) -> Iterator[tuple[int, 
 
 def interval(scores: NDArray[Any], level: float = 0.95) -> tuple[float, float]:
     """The central interval of sampled scores that holds the share ``level`` of them."""
-    import numpy as np
-
     low, high = np.quantile(scores, [(1 - level) / 2, (1 + level) / 2])
     return float(low), float(high)
 
@@ -87,8 +79,6 @@ def bootstrap_p(base: NDArray[Any], system: NDArray[Any], difference: float) -> 
     The sampled absolute differences are centred; p is the share above the observed difference, at least
     1/(samples + 1). Systems that never differ get 1, where sacrebleu gives that minimum.
     """
-    import numpy as np
-
     sampled = np.abs(base - system)
     if difference == 0 and not sampled.any():
         return 1.0
@@ -102,8 +92,6 @@ def randomisation_p(first: NDArray[Any], second: NDArray[Any], difference: float
     (``same``) count as greater. In sacrebleu they do not, so that two systems that differ in a single sentence, hence
     equally in every trial, get the minimum.
     """
-    import numpy as np
-
     return _share((np.abs(first - second) > abs(difference)) | same)
 
 

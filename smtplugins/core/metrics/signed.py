@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
+import numpy as np
+from numpy.typing import NDArray
 
 EXACT = 25
 """The most differences for which Wilcoxon's test is exact."""
@@ -17,8 +17,6 @@ def differences(base: NDArray[Any], system: NDArray[Any]) -> NDArray[Any]:
 
     Mathematically equal scores can differ in their last digit; such differences must not be counted or ranked.
     """
-    import numpy as np
-
     largest = max(float(np.abs(base).max(initial=0.0)), float(np.abs(system).max(initial=0.0)))
     return np.rint((system - base) / (largest * 1e-11)) if largest else np.zeros(len(base))
 
@@ -39,8 +37,6 @@ def wilcoxon_p(differences: NDArray[Any]) -> float:
     Up to 25 differences the p-value is exact, also with ties; above, it comes from the normal distribution, with the
     corrections for ties and continuity.
     """
-    import numpy as np
-
     kept = differences[differences != 0]
     if len(kept) == 0:
         return 1.0

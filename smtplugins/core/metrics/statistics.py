@@ -8,20 +8,18 @@ formulas.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from smtplugins.core._core import MetricReferences as MetricReferences
 from smtplugins.core._core import bleu_scores as bleu_scores
 from smtplugins.core._core import chrf_scores as chrf_scores
 
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
 
 def score_rows(stats: Any, score: Any) -> NDArray[Any]:
     """Apply ``score``, a function of a table of rows, to statistics with any leading axes."""
-    import numpy as np
-
     rows = np.asarray(stats, dtype=np.float64)
     flat = np.ascontiguousarray(rows.reshape(-1, rows.shape[-1]))
     scores: NDArray[Any] = np.asarray(score(flat)).reshape(rows.shape[:-1])
@@ -30,8 +28,6 @@ def score_rows(stats: Any, score: Any) -> NDArray[Any]:
 
 def edit_rates(stats: NDArray[Any]) -> NDArray[Any]:
     """Edits per reference word in percent; as in TER, edits against an empty reference are 100."""
-    import numpy as np
-
     edits, length = stats[:, 0], stats[:, 1]
     rates: NDArray[Any] = 100 * np.where(length > 0, edits / np.where(length > 0, length, 1.0), edits > 0)
     return rates
@@ -39,8 +35,6 @@ def edit_rates(stats: NDArray[Any]) -> NDArray[Any]:
 
 def f_measures(stats: NDArray[Any], part: str = "f") -> NDArray[Any]:
     """``precision``, ``recall`` or ``f`` in percent, of rows of match size, hypothesis length, reference length."""
-    import numpy as np
-
     size, length, reference = stats[:, 0], stats[:, 1], stats[:, 2]
     above = 2 * size if part == "f" else size
     below = {"precision": length, "recall": reference, "f": length + reference}[part]

@@ -10,6 +10,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from smtplugins.core._core import GainScorer as Native
+
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
@@ -87,8 +89,6 @@ class LinearGain:
     def native(self) -> _core.GainScorer:
         """A scorer for native searches."""
         import numpy as np
-
-        from smtplugins.core._core import GainScorer as Native
 
         numbers = self._numbers
         rows = [np.array([numbers[word] for word in words], dtype=np.int32) for words in self._references]

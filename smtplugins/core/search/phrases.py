@@ -10,6 +10,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from smtformats.grammar.shared.gather import Numbering
+
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
@@ -98,7 +100,6 @@ def hypergraph_of_spans(
     """
     import numpy as np
 
-    from smtformats.grammar.shared.gather import Numbering
     from smtplugins.core.graph.hypergraph import core_graph
     from smtplugins.core.search.refining import search_graph
 

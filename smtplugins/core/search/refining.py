@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 
+from smtformats.grammar.shared.gather import Numbering
+
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
@@ -53,7 +55,6 @@ def hypergraph_of(
     """
     import numpy as np
 
-    from smtformats.grammar.shared.gather import Numbering
     from smtplugins.core.graph.hypergraph import core_graph
 
     native = forest.native
@@ -91,7 +92,6 @@ def search_graph(
     """
     import numpy as np
 
-    from smtformats.grammar.shared.gather import Numbering
     from smtplugins.core.graph.hypergraph import Hypergraph
 
     edges = len(columns["rules"])

@@ -12,6 +12,9 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
+from smtformats.grammar.shared.gather import Numbering
+from smtplugins.core.grammar.rules import Edges, Rules
+
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
@@ -223,8 +226,6 @@ class _Contract:
     def _edges(self, chosen: Iterable[int]) -> Any:
         import numpy as np
 
-        from smtplugins.core.grammar.rules import Edges, Rules
-
         numbers = list(chosen)
         rows = [self._rules[rule] for rule in numbers]
         flat = np.array([symbol for row in rows for symbol in row], dtype=np.int32)
@@ -362,7 +363,6 @@ def refine(graph: Hypergraph, features: Sequence[Stateful], *, phrases: bool = F
     """
     import numpy as np
 
-    from smtformats.grammar.shared.gather import Numbering
     from smtplugins.core.graph.hypergraph import Subgraph, core_graph
     from smtplugins.core.search.search_options import SearchOptions
 

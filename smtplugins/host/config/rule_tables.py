@@ -8,13 +8,11 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from smtformats import FormatError
+from smtformats import Format, FormatError, GrammarColumns
 from smtplugins.contracts.spec import Spec
-
-if TYPE_CHECKING:
-    from smtformats import Format, GrammarColumns
+from smtplugins.host.files.opening import format_options, load_rules, open_known, with_options
 
 
 @dataclass(frozen=True)
@@ -41,8 +39,6 @@ class RuleTable:
 
     def load(self, formats: Iterable[Format] | None = None, cache: str | None = None) -> GrammarColumns:
         """Load the rules."""
-        from smtplugins.host.files.opening import format_options, load_rules, open_known, with_options
-
         with open_known(self.path, "grammar", self.format, formats) as opened:
             record = opened.record
         if self.format is None or not Spec.of(self.format).options:

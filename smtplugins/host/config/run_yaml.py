@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from smtformats.errors import quote
+from smtformats.files import open_bytes, shown_name
 from smtplugins.contracts.errors import SmtError, UsageError
 from smtplugins.contracts.spec import Spec, suggestion
 from smtplugins.host.arguments import argument
@@ -148,8 +149,6 @@ def load_config(
     ``format`` names the toolkit's format where the file's shape does not tell. A setting of a toolkit that changes
     translations and is not supported is an error unless its key is in ``ignore``.
     """
-    from smtformats.files import open_bytes, shown_name
-
     name = shown_name(path)
     with open_bytes(path) as stream:
         data = stream.read()

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING
 
+from smtformats import FormatError
+from smtformats.grammar.shared.lines import FLOAT32_END
+from smtplugins.contracts.data import Sentence
 from smtplugins.contracts.errors import UsageError
-
-if TYPE_CHECKING:
-    from smtplugins.contracts.data import Sentence
-    from smtplugins.host.decode.translator import Translator
+from smtplugins.host.decode.translator import Translator
 
 _IGNORING = ("cdec", "joshua")
 """Toolkits that ignore weights of unknown features: their files often hold some."""
@@ -19,9 +18,6 @@ _SHOWN = 10
 
 def check_range(weights: Mapping[str, float]) -> None:
     """Refuse weights beyond 32-bit floats, with which tables and searches compute."""
-    from smtformats import FormatError
-    from smtformats.grammar.shared.lines import FLOAT32_END
-
     for name, value in weights.items():
         if not abs(value) < FLOAT32_END:
             line = getattr(weights, "places", {}).get(name)

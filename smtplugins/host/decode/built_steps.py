@@ -17,12 +17,14 @@ import os
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from smtformats.errors import quote
+from smtformats.files import open_lines
+from smtformats.grammar.rules import Rule
+from smtformats.nbest.shared.spans import clean, finite, members, shown
+from smtformats.tokens import BadField
 from smtplugins.contracts.decoders import BuiltStep
-
-if TYPE_CHECKING:
-    from smtformats.grammar.rules import Rule
 
 BARS = "|||"
 _GAP = re.compile(r"\[.*,([1-9][0-9]{0,3})\]")
@@ -70,9 +72,6 @@ def rule_text(rule: Rule) -> str:
 
 def sides(rule: str, children: Collection[int] = ()) -> Sides:
     """Parse the two sides of a rule's text. What looks like a gap but has no child is a word."""
-    from smtformats.errors import quote
-    from smtformats.tokens import BadField
-
     lhs, *rest = rule.split(" ")
     # The bars may occur as a word, but a source side is never empty.
     if not (lhs.startswith("[") and lhs.endswith("]") and rest[:1] == [BARS] and BARS in rest[2:]):
@@ -94,8 +93,6 @@ def sides(rule: str, children: Collection[int] = ()) -> Sides:
 
 def children(steps: Sequence[BuiltStep]) -> list[dict[int, int]]:
     """For each step, the steps that are its children in the complete tree; an error if they form no single tree."""
-    from smtformats.tokens import BadField
-
     lowers: list[dict[int, int]] = [{} for _ in steps]
     uppers: dict[int, int] = {}
 
@@ -170,9 +167,6 @@ def line_of(tree: BuiltTree, number: Callable[[float], str]) -> str:
 
 def read_built(path: str | os.PathLike[str]) -> Iterator[BuiltTree]:
     """Read the sentences of a file with their trees."""
-    from smtformats.files import open_lines
-    from smtformats.tokens import BadField
-
     with open_lines(path) as lines:
         for line in lines:
             if not line.strip():
@@ -184,9 +178,6 @@ def read_built(path: str | os.PathLike[str]) -> Iterator[BuiltTree]:
 
 
 def _tree(line: str) -> BuiltTree:
-    from smtformats.nbest.shared.spans import clean, members, shown
-    from smtformats.tokens import BadField
-
     record = {name: member.value for name, member in members(line).items()}
     source, steps = _member(record, "source", list), _member(record, "steps", list)
     for word in source:
@@ -206,9 +197,6 @@ def _tree(line: str) -> BuiltTree:
 
 
 def _step(number: int, given: Any) -> BuiltStep:
-    from smtformats.nbest.shared.spans import clean, shown
-    from smtformats.tokens import BadField
-
     with _inside(number):
         if not isinstance(given, dict):
             raise BadField("an object", shown(given))
@@ -239,9 +227,6 @@ _KINDS = {str: "a string", int: "a whole number", bool: "true or false", list: "
 
 
 def _member(record: Mapping[str, Any], name: str, kind: type) -> Any:
-    from smtformats.nbest.shared.spans import shown
-    from smtformats.tokens import BadField
-
     value = _any_member(record, name)
     if type(value) is not kind:
         raise BadField(f"{_KINDS[kind]} as {name}", shown(value))
@@ -249,9 +234,6 @@ def _member(record: Mapping[str, Any], name: str, kind: type) -> Any:
 
 
 def _score(record: Mapping[str, Any]) -> float | None:
-    from smtformats.nbest.shared.spans import finite
-    from smtformats.tokens import BadField
-
     value = _any_member(record, "score")
     try:
         return None if value is None else finite(value)
@@ -260,8 +242,6 @@ def _score(record: Mapping[str, Any]) -> float | None:
 
 
 def _any_member(record: Mapping[str, Any], name: str) -> Any:
-    from smtformats.tokens import BadField
-
     if name not in record:
         raise BadField(f"a member {name!r}", ", ".join(map(repr, record)) or "none")
     return record[name]
@@ -270,8 +250,6 @@ def _any_member(record: Mapping[str, Any], name: str) -> Any:
 @contextlib.contextmanager
 def _inside(number: int) -> Iterator[None]:
     """Name the step in errors."""
-    from smtformats.tokens import BadField
-
     try:
         yield
     except BadField as bad:

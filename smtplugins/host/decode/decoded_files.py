@@ -6,17 +6,18 @@ import json
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
+from smtformats.files import open_write
+from smtplugins.contracts.data import Sentence
 from smtplugins.contracts.errors import UsageError
-
-if TYPE_CHECKING:
-    from smtplugins.contracts.data import Sentence
-    from smtplugins.host.config.run_yaml import RunConfig
-    from smtplugins.host.decode.job import Outputs
-    from smtplugins.host.decode.statistics import DecodingStatistics
-    from smtplugins.host.files.opening import Path
-    from smtplugins.host.host import Host
+from smtplugins.host.config.run_yaml import RunConfig
+from smtplugins.host.config.weight_names import checked
+from smtplugins.host.decode.job import Outputs, run
+from smtplugins.host.decode.sentences import read_source
+from smtplugins.host.decode.statistics import DecodingStatistics
+from smtplugins.host.decode.translator import as_sentences, make_translator
+from smtplugins.host.files.opening import Path
+from smtplugins.host.host import Host, runner_of
 
 Note = Callable[[str], None]
 
@@ -36,12 +37,6 @@ def decode_files(
     quiet: bool = True,
 ) -> DecodingStatistics:
     """Translate sentences, by default the configuration's source; return times and counts."""
-    from smtplugins.host.config.weight_names import checked
-    from smtplugins.host.decode.job import run
-    from smtplugins.host.decode.sentences import read_source
-    from smtplugins.host.decode.translator import as_sentences, make_translator
-    from smtplugins.host.host import runner_of
-
     configured = config.output.nbest if config.output.nbest > 1 else None
     nbest = configured if outputs.nbest is None else outputs.nbest
     outputs.check(nbest)
@@ -68,8 +63,6 @@ def decode_files(
 
 
 def _write_statistics(path: Path, statistics: DecodingStatistics) -> None:
-    from smtformats.files import open_write
-
     with open_write(path) as out:
         json.dump(statistics.record(), out, indent=1)
         out.write("\n")

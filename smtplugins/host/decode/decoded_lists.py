@@ -7,13 +7,16 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
+from smtformats import Candidates
 from smtplugins.contracts.errors import UsageError
 from smtplugins.host.arguments import argument
 from smtplugins.host.files.opening import rounded
 from smtplugins.host.learn.checking import COMPONENT
 
 if TYPE_CHECKING:
-    from smtformats import Candidates, Format
+    from smtformats import Format
     from smtplugins.contracts.decoders import Decoding
     from smtplugins.core.graph.hypergraph import Hypergraph
 
@@ -33,8 +36,6 @@ def candidates_of(
     Features with the value 0 are left out unless they are among ``names`` or another component of the same feature
     (``NAME[0]``, ``NAME[1]``) is not 0. ``hidden`` features count in the totals only.
     """
-    from smtformats import Candidates
-
     best = decoding.best
     if not decoding.found:
         # Joshua lists the sentence itself.
@@ -64,8 +65,6 @@ def _layouts(
     names: Sequence[str], rows: Sequence[Sequence[float]], always: tuple[str, ...], hidden: Collection[str]
 ) -> tuple[list[tuple[str, ...]], list[list[float]]]:
     """The names that each row shows, ``always`` first and the others sorted, and their rounded values."""
-    import numpy as np
-
     if not names:
         return [always] * len(rows), [[0.0] * len(always) for _ in rows]
     order = sorted(range(len(names)), key=names.__getitem__)

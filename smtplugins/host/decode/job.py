@@ -10,23 +10,25 @@ import errno
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from smtformats import Candidates, Format
+from smtformats.files import open_write
+from smtformats.tokens import BadField
+from smtplugins.contracts.data import Sentence
+from smtplugins.contracts.decoders import Decoding
 from smtplugins.contracts.errors import SmtError, UsageError
+from smtplugins.contracts.models import Model
 from smtplugins.host.arguments import argument
+from smtplugins.host.decode.built_steps import BuiltTree, children, line_of, sides, source_words
 from smtplugins.host.decode.decoded_lists import candidates_of, writable_lists
 from smtplugins.host.decode.statistics import DecodingStatistics, Times, added
+from smtplugins.host.decode.translator import Translator
+from smtplugins.host.files.forest_files import ForestFiles
+from smtplugins.host.files.list_fields import check_fields
 from smtplugins.host.files.opening import Path, find_format, number, rounded, write_all
-
-if TYPE_CHECKING:
-    from smtformats import Candidates, Format
-    from smtplugins.contracts.data import Sentence
-    from smtplugins.contracts.decoders import Decoding
-    from smtplugins.contracts.models import Model
-    from smtplugins.host.decode.built_steps import BuiltTree
-    from smtplugins.host.decode.translator import Translator
-    from smtplugins.host.files.forest_files import ForestFiles
-    from smtplugins.host.host import Host
+from smtplugins.host.host import Host, runner_of
+from smtplugins.host.progress import progress
 
 
 @dataclass(frozen=True)
@@ -74,10 +76,6 @@ def run(
     ``jobs`` processes share what is loaded; they make lists and run Python features in parallel. By default the runner
     is the configuration's. ``keep`` is given each n-best list.
     """
-    from smtplugins.host.decode.built_steps import line_of
-    from smtplugins.host.host import runner_of
-    from smtplugins.host.progress import progress
-
     output, built, precision = outputs.output, outputs.built, outputs.precision
     if built is not None and os.fspath(built) == os.fspath(output):
         raise UsageError(f"expected different files for translations and building steps, found {built} for both")
@@ -118,8 +116,6 @@ def _lists(results: Iterable[_Result], keep: Callable[[Candidates], object]) -> 
 
 def _list_format(host: Host, translator: Translator, outputs: Outputs) -> tuple[Format | None, tuple[str, ...]]:
     """The format of n-best lists, ``None`` for translations alone, and the checked names of further fields."""
-    from smtplugins.host.files.list_fields import check_fields
-
     record = None
     if outputs.nbest is not None:
         if outputs.nbest < 1:
@@ -135,8 +131,6 @@ def _list_format(host: Host, translator: Translator, outputs: Outputs) -> tuple[
 
 
 def _forest_files(host: Host, translator: Translator, outputs: Outputs) -> ForestFiles | None:
-    from smtplugins.host.files.forest_files import ForestFiles
-
     if outputs.forests is None:
         return None
     names, weights = translator.features(), translator.model.weights
@@ -144,8 +138,6 @@ def _forest_files(host: Host, translator: Translator, outputs: Outputs) -> Fores
 
 
 def _opened(path: Path | None) -> contextlib.AbstractContextManager[Any]:
-    from smtformats.files import open_write
-
     return contextlib.nullcontext() if path is None else open_write(path)
 
 
@@ -160,8 +152,6 @@ def _report(result: _Result, note: Callable[[str], None], trace: Callable[[str],
 
 
 def _write_texts(results: Iterable[_Result], output: Path) -> None:
-    from smtformats.files import open_write
-
     with open_write(output) as out:
         for result in results:
             out.write(result.decoding.best + "\n")
@@ -222,9 +212,6 @@ class _Result:
 
 def _built_tree(sentence: Sentence, decoding: Decoding) -> BuiltTree:
     """The steps that built the tree of a decoding; of a lattice the source is the path taken through it."""
-    from smtformats.tokens import BadField
-    from smtplugins.host.decode.built_steps import BuiltTree, children, sides, source_words
-
     if decoding.built is None and decoding.found:
         raise UsageError("this decoder does not report the building steps of trees")
     score = None if decoding.score is None else rounded([decoding.score])[0]

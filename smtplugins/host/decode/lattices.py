@@ -7,13 +7,17 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from smtformats import FormatError
+from smtformats.files import head, shown_name
+from smtformats.hypergraph import plf
+from smtformats.hypergraph.graph import GraphColumns
+from smtformats.hypergraph.lattices import arcs_of
 from smtformats.tokens import BadField
 from smtplugins.core.grammar.parsing import Lattice
 from smtplugins.host.arguments import argument
+from smtplugins.host.files.opening import find_format
 
 if TYPE_CHECKING:
     from smtformats import Format
-    from smtformats.hypergraph.graph import GraphColumns
     from smtplugins.host.config.run_yaml import RunConfig
     from smtplugins.host.features.scoring import Active
     from smtplugins.host.files.opening import Opened
@@ -28,9 +32,6 @@ def holds_both(config: RunConfig) -> bool:
 
 def tell_lattices(opened: Opened, known: Sequence[Format]) -> None:
     """Correct the format of a file opened as PLF whose content has another lattice format."""
-    from smtformats.files import head, shown_name
-    from smtplugins.host.files.opening import find_format
-
     assert opened.stream is not None
     start = head(opened.stream, shown_name(opened.path))
     others = [find_format(name, None, known) for name in (SLF, NETWORK)]
@@ -39,9 +40,6 @@ def tell_lattices(opened: Opened, known: Sequence[Format]) -> None:
 
 def check_lattice(record: Any, file: str) -> None:
     """Refuse a graph that is no lattice; a file whose format is named may hold any graph."""
-    from smtformats.hypergraph.graph import GraphColumns
-    from smtformats.hypergraph.lattices import arcs_of
-
     if isinstance(record, GraphColumns):
         try:
             arcs_of(record)
@@ -51,8 +49,6 @@ def check_lattice(record: Any, file: str) -> None:
 
 def check_text(record: Any, number: int, format: str, file: str) -> None:
     """Refuse a lattice in a file whose first lines are sentences."""
-    from smtformats.hypergraph import plf
-
     text = record if isinstance(record, str) else getattr(record, "source", "")
     if text.startswith("(") and plf.matches(text.encode()):
         lattices, words = (argument(f"format={name!r}", f"--from {name}") for name in (PLF, format))

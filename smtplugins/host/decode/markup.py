@@ -17,7 +17,11 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from smtformats.grammar.rules import Rule
+from smtformats.grammar.shared.gather import grammar_columns
+from smtformats.tokens import blanks
 from smtplugins.contracts.errors import SmtError, UsageError
+from smtplugins.core.grammar.tables import Grammar
 from smtplugins.host.decode.phrase_options import CONSTRAINT, IGNORE, INCLUSIVE, PASS_THROUGH
 
 if TYPE_CHECKING:
@@ -25,7 +29,7 @@ if TYPE_CHECKING:
     from smtformats.corpus.segments import Mark
     from smtplugins.contracts.data import Sentence
     from smtplugins.core.grammar.parsed_forest import Forest
-    from smtplugins.core.grammar.tables import Grammar, Tables
+    from smtplugins.core.grammar.tables import Tables
     from smtplugins.host.decode.phrase_options import InputOptions
 
 OWNER = "markup"
@@ -65,8 +69,6 @@ class Asked:
 
 def asked_by(marks: Iterable[Mark]) -> Iterator[Asked]:
     """The translations in tags; a tag without words has none."""
-    from smtformats.tokens import blanks
-
     for mark in marks:
         if mark.start < mark.end and mark.tag not in ("ne", *_REORDERING, *_MODEL):
             for text, probability in zip(mark.translations, mark.probabilities, strict=True):
@@ -98,8 +100,6 @@ class SentenceMarkup:
         """The translations as rules that the parser does not apply: ``edited`` puts them into the forest."""
         from dataclasses import replace
 
-        from smtplugins.core.grammar.tables import Grammar
-
         columns = self._columns()
         # The parser does not apply rules of a level above 0.
         grammar = Grammar(replace(columns, level=columns.level + 1), self._tables)
@@ -107,9 +107,6 @@ class SentenceMarkup:
         return grammar
 
     def _columns(self) -> GrammarColumns:
-        from smtformats.grammar.rules import Rule
-        from smtformats.grammar.shared.gather import grammar_columns
-
         rules = []
         for asked in self._asked:
             score = max(math.log(asked.probability), FLOOR) if asked.probability > 0 else FLOOR

@@ -15,10 +15,13 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from smtformats.caching.folders import cached_load
+from smtformats.grammar.rules import NonTerminal, Rule
 from smtplugins.contracts.errors import UsageError
 from smtplugins.core.grammar.parsing import Lattice, Options, PassThrough, prepared
 from smtplugins.core.grammar.rules import GLUE, MINTED, Origins, Rules
 from smtplugins.core.grammar.tables import Grammar, ScoredGrammar, Tables
+from smtplugins.core.vocabulary import Vocabulary
 from smtplugins.host.decode import markup
 from smtplugins.host.decode.lattices import lattice_of
 from smtplugins.host.decode.markup import SentenceMarkup
@@ -26,12 +29,12 @@ from smtplugins.host.decode.parsing_options import MARKS, NO_LIMIT, ParsingOptio
 from smtplugins.host.decode.phrase_options import AS_WRITTEN, InputOptions
 from smtplugins.host.decode.statistics import Times
 from smtplugins.host.features.rule_columns import ColumnBlock, SparseBlock, blocks_of, column_names, sorted_out
+from smtplugins.host.files.opening import load_grammar, open_known
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from smtformats import Format, GrammarColumns
-    from smtformats.grammar.rules import Rule
     from smtplugins.contracts.data import Sentence
     from smtplugins.core.grammar.parsed_forest import Forest
     from smtplugins.host.config.resources import Resources
@@ -120,8 +123,6 @@ class SentenceParser:
             self.dense_names += [name for name in names if name not in self.dense_names]
         extra = self.options.glue_path
         if extra is not None:
-            from smtplugins.host.files.opening import load_grammar
-
             given = self.resources
             columns = load_grammar(extra, format=given.grammar_format, cache=given.cache, formats=given.formats)
             grammars.append(Grammar(columns, self.tables, from_start=True))
@@ -152,14 +153,10 @@ class SentenceParser:
 
     def load_own(self, path: Path) -> GrammarColumns:
         """Load a per-sentence grammar, in the format configured for grammars or detected in the first such file."""
-        from smtplugins.host.files.opening import open_known
-
         known = self._own_format
         if known is None:
             with open_known(path, "grammar", self.resources.grammar_format, self.resources.formats) as opened:
                 known = self._own_format = opened.record
-        from smtformats.caching.folders import cached_load
-
         return cached_load(path, known, None)
 
     def _grammar(self, columns: GrammarColumns | Sequence[GrammarColumns], own_span: int | None) -> Grammar:
@@ -169,8 +166,6 @@ class SentenceParser:
         return Grammar(columns, self.tables, span_limit=span)
 
     def _glue(self, tables: Tables) -> Grammar:
-        from smtformats.grammar.rules import NonTerminal, Rule
-
         options = self.options
         root = self.goal or "S"
         goal, first, second = NonTerminal(root, 1), *(NonTerminal(options.nonterminal, k) for k in (1, 2))
@@ -211,8 +206,6 @@ class SentenceParser:
     ) -> NDArray[Any]:
         """Estimate the score of each rule of a table out of context, to prune the table with a ``limit``."""
         import numpy as np
-
-        from smtplugins.core.vocabulary import Vocabulary
 
         parts = []
         for part, first in zip(grammar.parts, _starts(grammar), strict=True):

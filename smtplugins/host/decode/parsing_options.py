@@ -11,6 +11,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Literal
 
+from smtformats.files import open_lines
 from smtplugins.contracts.errors import UsageError
 from smtplugins.contracts.options import CheckedOptions, option
 
@@ -71,8 +72,6 @@ class ParsingOptions(GrammarOptions, SentenceOptions):
 def _labels(text: str | None, path: Path | None) -> dict[str, float]:
     """Read Joshua's list of labels for unknown words, each with its probability."""
     if path is not None:
-        from smtformats.files import open_lines
-
         with open_lines(path) as lines:
             text = " ".join(line.strip() for line in lines)
     cells = (text or "").split()

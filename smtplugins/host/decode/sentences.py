@@ -5,6 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
+from smtformats.corpus.segments import MarkedSegment, Segment
+from smtformats.files import shown_name
+from smtformats.hypergraph.graph import GraphColumns
+from smtformats.tokens import blanks
 from smtplugins.contracts.errors import UsageError
 from smtplugins.contracts.spec import Spec
 from smtplugins.host.decode.lattices import LATTICES, NETWORK, PLF, check_lattice, check_text, holds_both, tell_lattices
@@ -60,8 +64,6 @@ def read_sentences(
     with ``both`` mixed with sentences. ``arc_name`` names the scores of arcs where the format leaves that open. Tags
     are words unless the format is named.
     """
-    from smtformats.files import shown_name
-
     named = Spec.of(format) if format is not None else Spec(PLF, {} if both else {"text": False}) if lattice else None
     # Only formats of lattices are told by shape: other graphs may not be lattices.
     shapes = [record for record in host.formats() if record.kind == "corpus" or record.name in LATTICES]
@@ -87,9 +89,6 @@ def read_sentences(
 
 
 def _sentence(record: Any, number: int) -> Iterator[Sentence]:
-    from smtformats.corpus.segments import MarkedSegment, Segment
-    from smtformats.hypergraph.graph import GraphColumns
-    from smtformats.tokens import blanks
     from smtplugins.contracts.data import Sentence
 
     if isinstance(record, str):

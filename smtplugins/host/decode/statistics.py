@@ -5,10 +5,9 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-if TYPE_CHECKING:
-    from smtplugins.contracts.decoders import Decoding
+from smtplugins.contracts.decoders import Decoding
 
 PHASES = ("loading", "parsing", "search", "output")
 COUNTS = ("sentences", "nodes", "edges", "bundles", "pops", "lm_queries")

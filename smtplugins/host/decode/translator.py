@@ -8,10 +8,13 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
+from smtformats.tokens import blanks
 from smtplugins.contracts.errors import SmtError, UsageError
 from smtplugins.host.arguments import argument
 from smtplugins.host.config.resources import resources
 from smtplugins.host.config.rule_tables import RuleTable, merged
+from smtplugins.host.decode.statistics import added
+from smtplugins.host.features.rule_columns import column_names, is_stateful
 from smtplugins.host.features.scoring import tuneable
 
 if TYPE_CHECKING:
@@ -45,8 +48,6 @@ class Translator:
 
     def loaded(self) -> Translator:
         """Load the tables now instead of when decoding begins; return self."""
-        from smtplugins.host.decode.statistics import added
-
         load = getattr(self.decoder, "load", None)
         return self if load is None else replace(self, loading=added(self.loading, load(self.model)))
 
@@ -165,8 +166,6 @@ def _is_tuneable(part: Spec | RuleTable) -> bool:
 
 def _columns(config: RunConfig, given: Resources) -> tuple[tuple[tuple[str, ...], ...], frozenset[str]]:
     """The names of the columns of features and named tables, in the order of lists, and which are stateful."""
-    from smtplugins.host.features.rule_columns import column_names, is_stateful
-
     columns: list[tuple[str, ...]] = []
     stateful: set[str] = set()
     for part in _listed(config):
@@ -202,7 +201,6 @@ def as_sentences(sentences: Iterable[Sentence | str | Sequence[str]]) -> Iterato
 
 
 def _as_sentence(number: int, given: Sentence | str | Sequence[str]) -> Sentence:
-    from smtformats.tokens import blanks
     from smtplugins.contracts.data import Sentence
 
     if isinstance(given, Sentence):

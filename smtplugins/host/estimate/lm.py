@@ -5,17 +5,25 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Iterator, Sequence
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
 from smtformats.corpus.text import open_sentences
 from smtformats.errors import FormatError
 from smtformats.files import shown_name
 from smtplugins.contracts.errors import SmtError, UsageError
+from smtplugins.core.lm.estimate import (
+    FALLBACK,
+    BadSettings,
+    BadText,
+    Estimate,
+    EstimateTooLarge,
+    NoDiscounts,
+    estimate,
+    read_pieces,
+)
+from smtplugins.core.lm.ngram_model import write_lm
 from smtplugins.host.arguments import argument
 from smtplugins.host.progress import progress
-
-if TYPE_CHECKING:
-    from smtplugins.core.lm.estimate import Estimate
 
 FileName: TypeAlias = "str | os.PathLike[str]"
 
@@ -36,8 +44,6 @@ def estimate_file(
     `fallback` holds up to three discounts for orders whose counts allow no estimate (the last is repeated to make
     three); an empty sequence means lmplz's. `vocabulary` is a file of words. `core.lm.estimate` explains the rest.
     """
-    from smtplugins.core.lm.estimate import BadSettings, BadText, EstimateTooLarge, NoDiscounts, estimate, read_pieces
-
     name = shown_name(text)
     try:
         model = estimate(
@@ -64,8 +70,6 @@ def estimate_file(
 
 def write_model(model: Estimate, arpa: FileName | None, binary: FileName | None) -> None:
     """Write an ARPA file, a KenLM probing file, or both."""
-    from smtplugins.core.lm.ngram_model import write_lm
-
     if arpa is not None:
         model.write_arpa(arpa)
     if binary is not None:
@@ -81,8 +85,6 @@ def binary_target(path: FileName) -> str:
 
 
 def _discounts(discounts: Sequence[float]) -> tuple[float, float, float]:
-    from smtplugins.core.lm.estimate import FALLBACK
-
     if len(discounts) > 3:
         raise UsageError(f"{argument('discount_fallback')}: expected at most 3 discounts, found {len(discounts)}")
     first, second, more = [*discounts, *[discounts[-1]] * (3 - len(discounts))] if discounts else FALLBACK

@@ -14,14 +14,26 @@ from typing import TYPE_CHECKING, BinaryIO, TypeAlias
 
 from smtformats.errors import FormatError
 from smtformats.files import open_binary_write, shown_name
+from smtformats.tokens import BadField
 from smtplugins.contracts.errors import SmtError, UsageError
+from smtplugins.contracts.spec import suggestion
+from smtplugins.core.extract.phrase_pairs import (
+    EXTRACT_FILES,
+    MAX_PHRASE,
+    SMOOTHINGS,
+    BadBitext,
+    NoSmoothing,
+    Phrases,
+    read_bitext,
+    read_lines,
+)
 from smtplugins.host.arguments import argument
+from smtplugins.host.files.opening import find_format
 from smtplugins.host.progress import progress
 
 if TYPE_CHECKING:
     from smtformats.reordering.models import ReorderingModel
     from smtplugins.core.extract.hierarchical_rules import ExtractedRules
-    from smtplugins.core.extract.phrase_pairs import Phrases
     from smtplugins.host.host import Host
 
 FileName: TypeAlias = "str | os.PathLike[str]"
@@ -53,15 +65,11 @@ class Bitext:
 
     def pieces(self, quiet: bool) -> Iterator[tuple[bytes, bytes, bytes]]:
         """Blocks of whole lines, the same number from each file, with progress."""
-        from smtplugins.core.extract.phrase_pairs import read_bitext
-
         return progress(read_bitext(*self.files), "reading, pieces", quiet=quiet)
 
     @contextlib.contextmanager
     def naming(self) -> Iterator[None]:
         """Add the file name to errors about single lines."""
-        from smtplugins.core.extract.phrase_pairs import BadBitext
-
         try:
             yield
         except BadBitext as error:
@@ -101,8 +109,6 @@ def extract_phrases(
     The files are ``phrase-table.gz`` (or ``grammar.gz`` in another format), ``lex.f2e`` and ``lex.e2f`` unless given,
     and ``reordering-table.MODEL.gz`` for each model. They appear together when all are complete.
     """
-    from smtplugins.core.extract.phrase_pairs import EXTRACT_FILES, Phrases
-
     settings = settings or PhraseSettings()
     check_memory(memory)
     models = _check_settings(host, settings, to_format)
@@ -145,10 +151,6 @@ def extract_phrases(
 def _check_settings(host: Host, settings: PhraseSettings, to_format: str | None) -> list[ReorderingModel]:
     """Check the settings before any work is done, and parse the names of the reordering models."""
     from smtformats.reordering.models import ReorderingModel
-    from smtformats.tokens import BadField
-    from smtplugins.contracts.spec import suggestion
-    from smtplugins.core.extract.phrase_pairs import MAX_PHRASE, SMOOTHINGS
-    from smtplugins.host.files.opening import find_format
 
     if not 1 <= settings.max_length <= MAX_PHRASE:
         raise UsageError(f"{argument('max_length')}: expected 1 to {MAX_PHRASE}, found {settings.max_length}")
@@ -178,8 +180,6 @@ def _name(model: ReorderingModel) -> str:
 
 def read_lexical(counter: Phrases | ExtractedRules, paths: Sequence[FileName]) -> None:
     """Read tables of p(target word | source word) and p(source word | target word), or none."""
-    from smtplugins.core.extract.phrase_pairs import BadBitext, read_lines
-
     for path, forward in zip(paths, (True, False), strict=False):
         try:
             for lines in read_lines(path):
@@ -193,8 +193,6 @@ def read_lexical(counter: Phrases | ExtractedRules, paths: Sequence[FileName]) -
 def _write_tables(
     phrases: Phrases, settings: PhraseSettings, files: Sequence[BinaryIO], bitext: Bitext, quiet: bool
 ) -> None:
-    from smtplugins.core.extract.phrase_pairs import NoSmoothing
-
     try:
         tables = phrases.tables(settings.smoothing, reordering_smoothing=settings.reordering_smoothing)
         for pieces in progress(tables, "writing, MB", quiet=quiet):

@@ -4,9 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import fields, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from smtplugins.contracts.errors import UsageError
+from smtplugins.contracts.spec import suggestion
+from smtplugins.core.extract.hierarchical_rules import (
+    LIMITS,
+    RULE_FORMATS,
+    USUAL_LIMITS,
+    BadRules,
+    ExtractedRules,
+    RuleSettings,
+    glue_grammar,
+)
 from smtplugins.host.arguments import argument
 from smtplugins.host.estimate.phrase_tables import (
     LEXICAL_TABLES,
@@ -20,9 +30,6 @@ from smtplugins.host.estimate.phrase_tables import (
     tell,
 )
 from smtplugins.host.progress import progress
-
-if TYPE_CHECKING:
-    from smtplugins.core.extract.hierarchical_rules import RuleSettings
 
 GLUE = "glue-grammar"
 _TOOLKITS = {"moses": "moses-rules", "cdec": "cdec-grammar", "joshua": "joshua-grammar"}
@@ -47,8 +54,6 @@ def extract_rules(
     ``glue-grammar`` if the toolkit needs one; ``lex.f2e`` and ``lex.e2f`` unless ``lexical`` names such tables. The
     default settings are those of the format's toolkit. The files appear together when all are complete.
     """
-    from smtplugins.core.extract.hierarchical_rules import ExtractedRules, glue_grammar
-
     table_format = rule_format(to_format)
     check_memory(memory)
     if jobs < 1:
@@ -82,9 +87,6 @@ def extract_rules(
 
 def rule_format(name: str | None) -> str:
     """The format of a rule table, given its name or the toolkit's."""
-    from smtplugins.contracts.spec import suggestion
-    from smtplugins.core.extract.hierarchical_rules import RULE_FORMATS
-
     table_format = _TOOLKITS.get(name or "moses", name)
     if table_format not in RULE_FORMATS:
         known = (*_TOOLKITS, *RULE_FORMATS)
@@ -97,9 +99,6 @@ def rule_settings(limits: str | None, to_format: str, options: Mapping[str, Any]
 
     Options that are None or not fields of `RuleSettings` are ignored.
     """
-    from smtplugins.contracts.spec import suggestion
-    from smtplugins.core.extract.hierarchical_rules import LIMITS, USUAL_LIMITS, BadRules, RuleSettings
-
     name = limits or USUAL_LIMITS[to_format]
     if name not in LIMITS:
         raise UsageError(f"unknown limits {name!r}{suggestion(name, LIMITS)}")

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from smtformats import Columns
 from smtplugins.contracts.errors import SmtError, UsageError
 
 if TYPE_CHECKING:
@@ -94,8 +95,6 @@ def blocks_of(
 ) -> Iterator[ColumnBlock | SparseBlock]:
     """Score the rules with each feature; the rule with the number ``nobodys`` gets 0 from all."""
     import numpy as np
-
-    from smtformats import Columns
 
     for active in features:
         try:

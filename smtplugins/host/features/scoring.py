@@ -10,12 +10,14 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from smtformats import FormatError
+from smtformats import Columns, FormatError
+from smtformats.tokens import blanks
 from smtplugins.contracts.errors import FeatureError, SmtError, UsageError
 from smtplugins.contracts.offers import Offer
 from smtplugins.contracts.spec import Spec, convert
 from smtplugins.host.arguments import argument
 from smtplugins.host.errors import failure_text
+from smtplugins.host.loading.shortcut import function_offer
 
 if TYPE_CHECKING:
     from smtformats import Candidates
@@ -162,8 +164,6 @@ def _activate_one(
     registry: Registry, requested: str | Mapping[str, Any] | Spec | Callable[..., Any], active: list[Active]
 ) -> None:
     """Instantiate a feature and append it to ``active``."""
-    from smtplugins.host.loading.shortcut import function_offer
-
     if callable(requested):
         offer = function_offer(requested)
         feature = Active(offer.name, offer, offer.factory())
@@ -216,7 +216,6 @@ def adapt(feature: Any, needs: Collection[str] = ()) -> Callable[[Candidates], A
 
 
 def _as_rules(nbest: Candidates) -> Any:
-    from smtformats.tokens import blanks
     from smtplugins.core.grammar.rules import Rules
 
     return Rules.from_words(map(blanks, nbest.texts))
@@ -226,8 +225,6 @@ def _score_stateful(feature: Any, nbest: Candidates) -> Any:
     """Score with a stateful feature; each hypothesis is one edge without tails."""
     import numpy as np
 
-    from smtformats import Columns
-    from smtformats.tokens import blanks
     from smtplugins.contracts.data import Sentence
     from smtplugins.core.grammar.rules import Edges
 
@@ -244,8 +241,6 @@ def _score_stateful(feature: Any, nbest: Candidates) -> Any:
 
 def as_block(result: Any, count: int, label: str) -> Block:
     """Convert a feature's result to names and finite floats for each of ``count`` hypotheses."""
-    from smtformats import Columns
-
     if isinstance(result, Columns):
         rows = [result.row(i) for i in range(len(result))]
         known: dict[Layout, Layout] = {}

@@ -4,16 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from smtformats import FormatError
+from smtformats import Candidates, Columns, FormatError
+from smtformats.structure import Segment
+from smtformats.tokens import blanks
 from smtplugins.contracts.errors import UsageError
-
-if TYPE_CHECKING:
-    from smtformats import Candidates
-    from smtformats.structure import Segment
-    from smtplugins.core.grammar.rules import Edges, Rules
-    from smtplugins.core.vocabulary import Vocabulary
+from smtplugins.core.grammar.rules import Edges, Rules
+from smtplugins.core.vocabulary import Vocabulary
 
 
 @dataclass(frozen=True)
@@ -30,8 +28,6 @@ _START = Phrase(0, 0, ())
 
 def phrases_of(nbest: Candidates) -> list[list[Phrase]]:
     """The phrases of each hypothesis, in target order."""
-    from smtformats.tokens import blanks
-
     segmentation = nbest.segmentation
     if segmentation is None and not any(nbest.texts):
         segmentation = [()] * len(nbest)
@@ -89,9 +85,7 @@ def score_phrases(feature: Any, nbest: Candidates) -> Any:
 
 def _score_stateful(feature: Any, nbest: Candidates, phrases: Sequence[Sequence[Phrase]]) -> Any:
     """Extend all hypotheses by a phrase at a time."""
-    from smtformats.tokens import blanks
     from smtplugins.contracts.data import Sentence
-    from smtplugins.core.vocabulary import Vocabulary
 
     scorer = feature.start(Sentence(nbest.id, tuple(blanks(nbest.source or "")), annotations=nbest.annotations))
     words = Vocabulary()
@@ -119,16 +113,12 @@ def _score_rules(feature: Any, phrases: Sequence[Sequence[Phrase]]) -> Any:
 
 
 def _rules(phrases: Sequence[Phrase], words: Vocabulary | None, *, begin: bool) -> Rules:
-    from smtplugins.core.grammar.rules import Rules
-
     # Non-terminal 0 stands for the translation so far.
     return Rules.from_targets([phrase.words if begin else (0, *phrase.words) for phrase in phrases], words)
 
 
 def _edges(phrases: Sequence[Phrase], words: Vocabulary, *, begin: bool = False) -> Edges:
     import numpy as np
-
-    from smtplugins.core.grammar.rules import Edges
 
     firsts, lasts = (
         np.array(ends, dtype=np.int32)
@@ -149,8 +139,6 @@ class _Sums:
         """Add scores to the hypotheses ``places``, which may repeat."""
         import numpy as np
 
-        from smtformats import Columns
-
         if isinstance(scores, Columns):
             self._rows = self._rows or [{} for _ in range(self._count)]
             for i, k in enumerate(places):
@@ -169,8 +157,6 @@ class _Sums:
 
     def result(self) -> Any:
         """The sums of all hypotheses."""
-        from smtformats import Columns
-
         if self._rows is None:
             return self._table
         if self._table is not None and self._table.any():

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
 
+import numpy as np
+
+from smtformats import Candidates
 from smtplugins.contracts.errors import SmtError, UsageError
 from smtplugins.host.arguments import argument
-
-if TYPE_CHECKING:
-    from smtformats import Candidates
 
 
 class Weigher:
@@ -32,8 +31,6 @@ class Weigher:
 
     def totals(self, nbest: Candidates) -> list[float]:
         """The weighted sum of each hypothesis of a list, summed in the order of the names."""
-        import numpy as np
-
         features = nbest.features()
         row = np.zeros(len(features.names))
         for i, name in enumerate(features.names):

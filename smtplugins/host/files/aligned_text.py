@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from itertools import zip_longest
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
+from smtformats import Format
+from smtformats.alignment.links import Alignment
 from smtplugins.contracts.errors import SmtError
+from smtplugins.host.files.lists import read_corpus
+from smtplugins.host.files.opening import open_known
 
-if TYPE_CHECKING:
-    from smtformats import Format
-    from smtformats.alignment.links import Alignment
-
-    Pair: TypeAlias = "tuple[str, str, Alignment | None]"
+Pair: TypeAlias = "tuple[str, str, Alignment | None]"
 
 
 def read_pairs(
@@ -25,8 +25,6 @@ def read_pairs(
     formats: Iterable[Format] | None = None,
 ) -> Iterator[Pair]:
     """Iterate over sentence pairs with their links, or None; raises SmtError if the files differ in length."""
-    from smtplugins.host.files.lists import read_corpus
-
     stop = object()
     texts = zip_longest(read_corpus(Path(source)), read_corpus(Path(target)), fillvalue=stop)
     aligned = iter(()) if alignment is None else _links(alignment, format, formats)
@@ -47,7 +45,5 @@ def read_pairs(
 
 
 def _links(path: str, format: str | None, formats: Iterable[Format] | None) -> Iterator[Alignment]:
-    from smtplugins.host.files.opening import open_known
-
     with open_known(Path(path), "alignment", format, formats) as opened:
         yield from opened.records()

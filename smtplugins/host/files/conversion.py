@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import TYPE_CHECKING, Any
+from dataclasses import replace
+from typing import Any
 
+from smtformats import Candidates, Format
+from smtformats.corpus.segments import Segment
+from smtformats.files import open_write
+from smtformats.grammar.rules import Rule
+from smtformats.hypergraph.graph import SHARED_EXTRAS, GraphColumns
 from smtplugins.contracts.errors import SmtError, UsageError
+from smtplugins.contracts.spec import suggestion
 from smtplugins.host.arguments import argument
 from smtplugins.host.files.opening import Path, find_format, naming, number, open_known, write_all
+from smtplugins.host.host import Host
 from smtplugins.host.progress import progress
-
-if TYPE_CHECKING:
-    from smtformats import Format
-    from smtplugins.host.host import Host
 
 Note = Callable[[str], None]
 RUN_YAML = "run-yaml"
@@ -46,8 +50,6 @@ def write_records(
 
 def _note_losses(records: Iterator[Any], record: Format, note: Note) -> Iterator[Any]:
     """Pass the records on; after the last, note the fields that the format cannot store."""
-    from smtformats.hypergraph.graph import SHARED_EXTRAS, GraphColumns
-
     lost: set[str] = set()
     for item in records:
         here = set(getattr(item, "extras", ())) - record.carries
@@ -103,7 +105,6 @@ def convert(
 
 
 def _to_yaml(source: Path, target: Path, from_format: str | None, ignore: Iterable[str]) -> int:
-    from smtformats.files import open_write
     from smtplugins.host.config.run_yaml import load_config
 
     text = load_config(source, format=from_format, ignore=ignore).shown()
@@ -114,7 +115,6 @@ def _to_yaml(source: Path, target: Path, from_format: str | None, ignore: Iterab
 
 def _make_respeller(undo: str | None, make: str | None) -> Callable[[str], str] | None:
     from smtformats.escapes import SCHEMES, escape, unescape
-    from smtplugins.contracts.spec import suggestion
 
     for name in (undo, make):
         if name is not None and name not in SCHEMES:
@@ -131,12 +131,6 @@ def _make_respeller(undo: str | None, make: str | None) -> Callable[[str], str] 
 
 def _respell_record(item: Any, respell: Callable[[str], str], record: Format) -> Any:
     """Apply ``respell`` to the words of a record."""
-    from dataclasses import replace
-
-    from smtformats import Candidates
-    from smtformats.corpus.segments import Segment
-    from smtformats.grammar.rules import Rule
-
     if isinstance(item, str):
         return respell(item)
     if isinstance(item, Candidates):
@@ -164,8 +158,6 @@ def update(
     note: Note = lambda text: None,
 ) -> None:
     """Copy ``into`` to ``target`` with the weights of ``source`` in its weight lines; all other bytes stay."""
-    from smtformats.files import open_write
-
     weights = dict(source) if isinstance(source, Mapping) else host.read_weights(source, from_format)
     place, name = (
         (into, "these weights") if isinstance(source, Mapping) else (source, f"the weights of {os.fspath(source)}")

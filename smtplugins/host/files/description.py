@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from smtformats.tokens import is_id
 from smtplugins.host.files.opening import Path, open_known
 
 if TYPE_CHECKING:
@@ -101,7 +102,6 @@ class _Ranges(dict[str, _Range]):
 
 def _lists(lists: Iterable[Candidates], description: Description) -> None:
     from smtformats.escapes import oddities, spellings
-    from smtformats.tokens import is_id
 
     ranges = _Ranges()
     hypotheses = words = distinct = 0

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+from smtformats.grammar.shared.gather import Numbering
 from smtplugins.contracts.errors import UsageError
 from smtplugins.contracts.spec import Spec
 from smtplugins.host.files.opening import Path, find_format, rounded, write_all
@@ -93,8 +94,6 @@ class ForestFiles:
 def _in_order(graph: GraphColumns, names: Sequence[str]) -> GraphColumns:
     """Give every edge that has features the named ones in this order, zeros included, followed by any others."""
     import numpy as np
-
-    from smtformats.grammar.shared.gather import Numbering
 
     numbering = Numbering(names)
     own = np.array([numbering.add(name) for name in graph.names], dtype=np.int64)

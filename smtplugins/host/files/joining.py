@@ -9,17 +9,16 @@ from __future__ import annotations
 import os
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
+from smtformats import Candidates, Format, FormatError, ListColumns, all_formats
+from smtformats.corpus.segments import Segment
+from smtformats.files import shown_name
+from smtformats.tokens import is_id
 from smtplugins.contracts.errors import SmtError, UsageError
 from smtplugins.host.arguments import argument
-from smtplugins.host.files.opening import open_known
-
-if TYPE_CHECKING:
-    from smtformats import Candidates, Format, ListColumns
-    from smtformats.corpus.segments import Segment
-    from smtplugins.host.files.lists import ListStream
-    from smtplugins.host.files.opening import Opened
+from smtplugins.host.files.lists import ListStream, best_text
+from smtplugins.host.files.opening import Opened, open_known
 
 System = Any
 """A path (text, or lists of which the best hypotheses are used), a stream of lists, a list of strings; or ``Runs``."""
@@ -48,8 +47,6 @@ class Texts:
 
     def lacks(self, i: int, other: Texts) -> str:
         """The error text for a sentence that is missing here but present in ``other``."""
-        from smtformats.tokens import is_id
-
         if not is_id(other.id(i)):
             return f"{self.name}: expected id {other.id(i)} ({other.place(i)}), found none"
         wanted = f"id {other.id(i)}" + ("" if other.numbered else f" (line {i + 1} of {other.name})")
@@ -74,8 +71,6 @@ class Texts:
 
 def normal_id(key: str) -> str:
     """Normalise an id for comparison: 07 is 7."""
-    from smtformats.tokens import is_id
-
     return str(int(key)) if is_id(key) else key
 
 
@@ -83,8 +78,6 @@ class Joined:
     """Texts aligned by id: position i of every text in ``streams`` has the same id."""
 
     def __init__(self, streams: Sequence[Texts]) -> None:
-        from smtformats.tokens import is_id
-
         self.streams = list(streams)
         self._places: dict[str, int] | None = None
         numbers = [str(i) for i in range(max(map(len, streams), default=0))]
@@ -114,8 +107,6 @@ class Joined:
 
     def find(self, key: str) -> int | None:
         """The position of an id, or None."""
-        from smtformats.tokens import is_id
-
         if self._places is not None:
             return self._places.get(normal_id(key))
         return int(key) if is_id(key) and int(key) < max(map(len, self.streams)) else None
@@ -152,8 +143,6 @@ class Joined:
 
 def _refuse_text(streams: Iterable[Texts], key: str, where: str) -> None:
     """Raise SmtError if a non-numeric id meets a plain text, whose ids are line numbers."""
-    from smtformats.tokens import is_id
-
     plain = next((stream for stream in streams if not stream.numbered), None)
     if plain is not None and not is_id(key):
         raise SmtError(
@@ -213,8 +202,6 @@ def texts_of(system: System, formats: Iterable[Format] | None = None, role: Role
 
 
 def _read(system: System, formats: Iterable[Format] | None, role: Role) -> list[Texts]:
-    from smtplugins.host.files.lists import ListStream
-
     if isinstance(system, ListStream):
         return [_by_id(system, system.name)]
     if isinstance(system, (str, os.PathLike)):
@@ -226,9 +213,6 @@ def _read(system: System, formats: Iterable[Format] | None, role: Role) -> list[
 
 
 def _of_file(path: str, formats: Iterable[Format] | None, role: Role) -> list[Texts]:
-    from smtformats import all_formats
-    from smtplugins.host.files.lists import ListStream
-
     if path == "-":
         raise UsageError("a system is read from a file, not from standard input")
     # Here tags count as words, so Moses XML is excluded.
@@ -242,8 +226,6 @@ def _of_file(path: str, formats: Iterable[Format] | None, role: Role) -> list[Te
 
 def texts_in(opened: Opened, role: Role) -> list[Texts]:
     """Read the texts of an opened corpus."""
-    from smtformats.files import shown_name
-
     listed, name = list(opened.records()), shown_name(opened.path)
     if all(isinstance(item, str) for item in listed):
         return [Texts(listed, name, False)]
@@ -262,8 +244,6 @@ def _of_segments(segments: Sequence[Segment], path: str, role: Role) -> list[Tex
 
 
 def _texts_in(segment: Segment, path: str, role: Role) -> tuple[str, ...]:
-    from smtformats import FormatError
-
     if role == "source" and segment.side != "reference":
         return (segment.source,)
     if role == "system" and segment.side == "text" and not segment.references:
@@ -281,8 +261,6 @@ def _texts_in(segment: Segment, path: str, role: Role) -> tuple[str, ...]:
 
 def _by_id(lists: ListStream, name: str) -> Texts:
     """The best hypotheses of lists."""
-    from smtplugins.host.files.lists import best_text
-
     best: list[str | None] = []
     ids: list[str] = []
     lines: list[int] = []

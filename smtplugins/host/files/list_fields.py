@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from smtplugins.contracts.errors import UsageError
+from smtplugins.contracts.spec import suggestion
 
 if TYPE_CHECKING:
     from smtplugins.core.graph.derivations import Derivations
@@ -33,8 +34,6 @@ def check_fields(names: Sequence[str]) -> tuple[str, ...]:
     """Check field names and return them in the order of a list."""
     for name in names:
         if name not in FIELDS:
-            from smtplugins.contracts.spec import suggestion
-
             raise UsageError(f"unknown field {name!r} of lists{suggestion(name, FIELDS)}")
     return tuple(name for name in FIELDS if name in names)
 

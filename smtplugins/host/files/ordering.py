@@ -7,12 +7,12 @@ import itertools
 import pickle
 import tempfile
 from collections.abc import Callable, Iterable, Iterator
-from typing import TYPE_CHECKING, TypeVar
+from typing import TypeVar
 
+from smtformats import Candidates, all_formats
+from smtformats.tokens import is_id
 from smtplugins.contracts.errors import SmtError
-
-if TYPE_CHECKING:
-    from smtformats import Candidates
+from smtplugins.host.files.joining import where_of
 
 _IN_MEMORY = 1 << 24
 _Item = TypeVar("_Item")
@@ -25,8 +25,6 @@ def in_order(
 
     The next item of 0, 1, 2, ... passes at once; others wait in a temporary file.
     """
-    from smtformats.tokens import is_id
-
     following, others = 0, ""
     waiting: dict[int, int] = {}
     with tempfile.SpooledTemporaryFile(_IN_MEMORY) as kept:
@@ -60,15 +58,11 @@ def in_order(
 
 @functools.cache
 def _ordered() -> frozenset[str]:
-    from smtformats import all_formats
-
     return frozenset(fmt.name for fmt in all_formats() if fmt.ordered)
 
 
 def lists_in_order(lists: Iterable[Candidates]) -> Iterator[Candidates]:
     """Sort lists by id. Lists of ordered formats pass unchanged."""
-    from smtplugins.host.files.joining import where_of
-
     stream = iter(lists)
     for nbest in stream:
         if nbest.origin.partition(" ")[0] not in _ordered():

@@ -5,14 +5,12 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
+from smtformats import Candidates, Format, FormatError, all_formats
+from smtformats.files import shown_name
 from smtplugins.host.arguments import argument
 from smtplugins.host.files.joining import Joined, Role, texts_in
 from smtplugins.host.files.opening import Opened, Path, open_known
-
-if TYPE_CHECKING:
-    from smtformats import Candidates, Format
 
 _TEXT = "text"
 # Tabs in annotations and tags in sources are part of the text, so formats that parse them are excluded.
@@ -24,8 +22,6 @@ class _Lines:
     """Line i of a text for id i, streamed, for lists with ascending ids; none may be missing unless ``partial``."""
 
     def __init__(self, opened: Opened, partial: bool) -> None:
-        from smtformats.files import shown_name
-
         self._texts: Iterator[str] = opened.records()
         self._shown = shown_name(opened.path)
         self._partial = partial
@@ -33,8 +29,6 @@ class _Lines:
 
     def text_of(self, key: str, file: str, line: int) -> str:
         """The line for the id of a list; ``file`` and ``line`` locate the list in errors."""
-        from smtformats import FormatError
-
         number = int(key) if key.isascii() and key.isdigit() else -1
         if number < max(self._at, 0):
             expected = f"a line number of {self._shown} as id" + (f", {self._at} or more" if number >= 0 else "")
@@ -54,8 +48,6 @@ class _Lines:
 
     def finish(self, name: str) -> None:
         """Raise FormatError if lines remain after the last list."""
-        from smtformats import FormatError
-
         if self._partial or next(self._texts, None) is None:
             return
         expected = f"lines for the ids 0 to {self._at} alone ({argument('allow_partial=True')} skips the rest)"
@@ -91,8 +83,6 @@ def open_side(
     path: Path, annotation: bool, partial: bool, ordered: bool, formats: Iterable[Format] | None = None
 ) -> Iterator[Side]:
     """Open a file of sources or annotations; ``ordered`` means that the lists' ids ascend, so it can be streamed."""
-    from smtformats import all_formats
-
     known = [fmt for fmt in (all_formats() if formats is None else formats) if fmt.kind == "corpus"]
     fitting = [fmt for fmt in known if (fmt.name in _ANNOTATIONS if annotation else fmt.name != _NO_SOURCE)]
     with open_known(path, "corpus", None, fitting, empty=_TEXT) as opened:

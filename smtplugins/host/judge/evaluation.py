@@ -8,7 +8,9 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, overload
 
+from smtformats.display import html_table
 from smtplugins.contracts.errors import SmtError, UsageError
+from smtplugins.contracts.metrics import PreparedMetric
 from smtplugins.host.arguments import argument
 from smtplugins.host.files.joining import Joined, references_of
 from smtplugins.host.files.joining import System as System
@@ -72,8 +74,6 @@ class Evaluation(Sequence[Score]):
         return f"<Evaluation: {', '.join(f'{s.system} {s.metric} {s.score:.2f}' for s in self.scores)}>"
 
     def _repr_html_(self) -> str:
-        from smtformats.display import html_table
-
         names = ["system", "metric", "score"]
         names += ["deviation"] * any(score.deviation is not None for score in self)
         names += ["low", "high"] * any(score.low is not None for score in self)
@@ -266,8 +266,6 @@ def _extractor(
     metric: Metric, references: Sequence[Sequence[str]], sources: Sequence[str] | None
 ) -> Callable[[Sequence[str]], NDArray[Any]]:
     """A function from hypotheses to statistics; a `PreparedMetric` processes the references once for all systems."""
-    from smtplugins.contracts.metrics import PreparedMetric
-
     if references and sources is None and isinstance(metric, PreparedMetric):
         prepared = metric.prepare(references)
         return lambda hypotheses: prepared.stats(hypotheses)

@@ -10,6 +10,9 @@ from pathlib import Path
 from typing import Any
 
 from smtplugins.contracts.errors import SmtError, UsageError
+from smtplugins.contracts.models import Model
+from smtplugins.host.files.lists import read_weights
+from smtplugins.host.runs import MANIFEST
 
 OBJECTIVE = "objective"
 RESULT = "weights"
@@ -34,8 +37,6 @@ class RunHistory:
 
 def result(runs: Sequence[RunHistory]) -> tuple[Mapping[str, float], str]:
     """The result of runs and its origin: the weights file in their common folder, or else the mean of their weights."""
-    from smtplugins.host.files.lists import read_weights
-
     chosen = Path(runs[0].folder) / RESULT
     if len({run.folder for run in runs}) == 1 and chosen.is_file():
         return read_weights(chosen), str(chosen)
@@ -74,10 +75,6 @@ def _number(place: Path) -> tuple[int, str]:
 
 
 def _read_run(folder: Path, whole: Path) -> RunHistory:
-    from smtplugins.contracts.models import Model
-    from smtplugins.host.files.lists import read_weights
-    from smtplugins.host.runs import MANIFEST
-
     places = sorted((step for step in folder.glob("step-*") if (step / "step.json").is_file()), key=_number)
     rows: list[dict[str, float]] = []
     for place in places:

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
+from smtformats.files import open_lines
 from smtplugins.contracts.errors import UsageError
 from smtplugins.host.runs import MANIFEST, file_hash
 
@@ -84,8 +85,6 @@ def _learnt_from(path: Path, *, named: bool) -> list[str] | None:
 def _same_lines(first: Path, second: str) -> bool:
     """Whether two files, compressed or not, have the same lines, ignoring trailing whitespace."""
     from itertools import zip_longest
-
-    from smtformats.files import open_lines
 
     if not os.path.isfile(second):
         return False

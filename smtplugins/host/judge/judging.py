@@ -6,14 +6,19 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from smtformats import ListColumns
 from smtplugins.contracts.errors import SmtError
+from smtplugins.contracts.metrics import PreparedMetric
+from smtplugins.host.files.joining import Joined, file_positions, find_places, where_of
+from smtplugins.host.files.lists import best_text, ranking
+from smtplugins.host.learn.training_data import Statistics
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from smtformats import Candidates, ListColumns
+    from smtformats import Candidates
     from smtplugins.contracts.metrics import Metric
-    from smtplugins.host.files.joining import Joined, Texts
+    from smtplugins.host.files.joining import Texts
     from smtplugins.host.files.lists import ListStream
 
 
@@ -63,10 +68,6 @@ def judge(
     The default baseline is the best hypothesis of each list before rescoring.
     """
     import numpy as np
-
-    from smtformats import ListColumns
-    from smtplugins.host.files.joining import Joined, file_positions, find_places
-    from smtplugins.host.files.lists import best_text, ranking
 
     firsts: list[str] = []
 
@@ -120,9 +121,6 @@ class _Collector:
         firsts: list[str],
         baseline: bool,
     ) -> None:
-        from smtplugins.contracts.metrics import PreparedMetric
-        from smtplugins.host.learn.training_data import Statistics
-
         self._name = name
         self._joined = joined
         self._references = joined.streams[:references]
@@ -142,8 +140,6 @@ class _Collector:
 
     def through(self, lists: ListStream) -> Iterator[Candidates]:
         import numpy as np
-
-        from smtplugins.host.files.joining import where_of
 
         for nbest in lists:
             at = self._joined.place(nbest.id, where_of(nbest, self._name))

@@ -8,19 +8,20 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, overload
+from typing import Any, overload
 
+import numpy as np
+from numpy.typing import NDArray
+
+from smtformats import Format
+from smtformats.display import html_table
 from smtplugins.contracts.errors import SmtError
+from smtplugins.contracts.metrics import Metric
 from smtplugins.host.files.joining import Joined, System, references_of, texts_of, where_of
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from smtformats import Format
-    from smtplugins.contracts.metrics import Metric
-    from smtplugins.host.files.lists import ListStream
-    from smtplugins.host.files.opening import Path
-    from smtplugins.host.judge.postprocess import Post
+from smtplugins.host.files.lists import ListStream, candidates, ranking, write_best
+from smtplugins.host.files.opening import Path
+from smtplugins.host.judge.postprocess import Post
+from smtplugins.host.learn.training_data import Statistics
 
 
 @dataclass(frozen=True)
@@ -58,15 +59,11 @@ class Oracles(Sequence[Oracle]):
         return f"<Oracles of {len(self.texts)} lists: {', '.join(tops.values())}>"
 
     def _repr_html_(self) -> str:
-        from smtformats.display import html_table
-
         rows = [(row.best_at, row.metric, round(row.score, 2), round(row.gain, 2), row.signature) for row in self]
         return html_table(("best_at", "metric", "score", "gain", "signature"), rows)
 
     def write(self, path: Path) -> int:
         """Write the texts, one per line, by id; return the number of ids skipped, which get an empty line."""
-        from smtplugins.host.files.lists import ListStream, candidates, write_best
-
         best = ListStream(lambda: (candidates([text], id=key) for key, text in self.texts), self.name)
         return write_best(best, path, fill=None)
 
@@ -80,8 +77,6 @@ class _Sums:
 
     def add(self, rows: NDArray[Any]) -> int:
         """Add a list's statistics, best total first; return its oracle."""
-        import numpy as np
-
         scores = np.asarray(self.metric.sentence(rows), dtype=np.float64)
         gains = scores if self.metric.higher_is_better else -scores
         if not np.isfinite(gains).all():
@@ -107,9 +102,6 @@ def oracles(
     formats: Iterable[Format] | None = None,
 ) -> Oracles:
     """Compute oracle scores of lists, joined with the references by id."""
-    from smtplugins.host.files.lists import ranking
-    from smtplugins.host.learn.training_data import Statistics
-
     known = None if formats is None else list(formats)
     side = [texts_of(sources, known, "source")] if sources is not None else []
     joined = Joined([*references_of(refs, known), *side])

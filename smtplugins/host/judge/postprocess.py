@@ -6,13 +6,11 @@ import re
 import shlex
 import subprocess
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from smtformats import Candidates
 from smtplugins.contracts.errors import SmtError, UsageError
 from smtplugins.host.arguments import argument
-
-if TYPE_CHECKING:
-    from smtformats import Candidates
 
 _BATCH = 20_000
 _BYTES = re.compile(r"(?:<0x[0-9A-Fa-f]{2}>)+")

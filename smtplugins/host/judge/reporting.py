@@ -9,16 +9,17 @@ import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from smtplugins.contracts.errors import SmtError, UsageError
 from smtplugins.host.arguments import argument
+from smtplugins.host.decode.built_steps import BuiltFile, BuiltTree
+from smtplugins.host.files.joining import references_of, texts_of
+from smtplugins.host.host import Host
+from smtplugins.host.judge import in_sample
 from smtplugins.host.judge.histories import RunHistory, read_runs, result
 from smtplugins.host.judge.judging import JudgedLists, judge
-
-if TYPE_CHECKING:
-    from smtplugins.host.decode.built_steps import BuiltTree
-    from smtplugins.host.host import Host
+from smtplugins.host.runs import input_hashes
 
 Note = Callable[[str], None]
 _LISTS = "iteration-*/candidates.jsonl.gz"
@@ -71,8 +72,6 @@ def make_report(
     Lists are sorted by the weights requested, or else by the runs' result (the mean over several runs). The default
     lists are those the first run learnt from, if they are unchanged.
     """
-    from smtplugins.host.decode.built_steps import BuiltFile
-
     learnt = read_runs(runs)
     if not learnt and requested.lists is None and requested.built is None:
         raise UsageError(
@@ -115,9 +114,6 @@ def make_report(
 def _judge_lists(
     host: Host, inputs: ReportInputs, weights: Mapping[str, float] | None, runs: Sequence[RunHistory], note: Note
 ) -> JudgedLists:
-    from smtplugins.host.files.joining import references_of, texts_of
-    from smtplugins.host.judge import in_sample
-
     assert inputs.lists is not None
     formats = host.formats()
     judged = judge(
@@ -139,8 +135,6 @@ def _judge_lists(
 
 def _add_run_inputs(run: RunHistory, inputs: ReportInputs, note: Note) -> ReportInputs:
     """Fill in missing inputs from what the run learnt from, unless those files are missing or have changed since."""
-    from smtplugins.host.runs import input_hashes
-
     hashes, decoded = run.manifest.get("inputs"), sorted(Path(run.folder).glob(_LISTS))
     own_inputs = _decoding_inputs(run, str(decoded[-1])) if decoded else _list_inputs(run)
     if own_inputs is None or not isinstance(hashes, dict):

@@ -9,7 +9,9 @@ from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
+from smtplugins.contracts import hookspecs
 from smtplugins.contracts.errors import PluginError
+from smtplugins.contracts.hookspecs import PROJECT
 from smtplugins.contracts.offers import Command, Offer, PluginInfo
 from smtplugins.host.errors import failure_text
 
@@ -49,8 +51,6 @@ def load_plugins(extra: Iterable[str | Path | ModuleType] = (), *, disable: Iter
 class _Loader:
     def __init__(self, disabled: set[str]) -> None:
         import pluggy
-
-        from smtplugins.contracts import hookspecs
 
         self.disabled = disabled
         self.infos: list[PluginInfo] = []
@@ -170,8 +170,6 @@ class _Loader:
 def _specs(hooks: Iterable[Any]) -> ModuleType:
     """The hook functions, marked for pluggy, in a new module: ``contracts/hookspecs.py`` itself does without pluggy."""
     import pluggy
-
-    from smtplugins.contracts.hookspecs import PROJECT
 
     mark = pluggy.HookspecMarker(PROJECT)
     module = ModuleType("smtplugins_hooks")

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from smtformats import Format
 from smtplugins.contracts.errors import PluginError, SmtError, UsageError
 from smtplugins.contracts.offers import KINDS, Command, Offer, PluginInfo
 from smtplugins.contracts.spec import Spec, build, checked, suggestion
 from smtplugins.host.errors import failure_text
-
-if TYPE_CHECKING:
-    from smtformats import Format
 
 
 @dataclass(frozen=True)

@@ -7,11 +7,12 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, cast
 
 from smtplugins.host.arguments import listed, stream_of, weights_of
+from smtplugins.host.files.lists import ListStream
+from smtplugins.host.files.opening import find_format, write_all
 
 if TYPE_CHECKING:
     from smtformats import Candidates
     from smtplugins.contracts.metrics import Metric
-    from smtplugins.host.files.lists import ListStream
     from smtplugins.host.files.opening import Path
     from smtplugins.host.host import AnySpec, Host
     from smtplugins.host.judge.evaluation import Evaluation, System
@@ -116,7 +117,6 @@ class Judging:
         only the N texts of highest total, 0 for all. ``jobs``: processes, same result for any number. ``whole=False``
         keeps the chosen hypothesis alone, with its old total. Metrics that read the source take it from the lists.
         """
-        from smtplugins.host.files.lists import ListStream
         from smtplugins.host.host import default_runner
         from smtplugins.host.judge.consensus import Consensus, choices
         from smtplugins.host.judge.postprocess import make_post
@@ -156,7 +156,6 @@ class Judging:
         probabilities from the samples; its lists hold one text. ``source`` is for metrics that read it. Other
         arguments are those of :meth:`mbr`.
         """
-        from smtplugins.host.files.lists import ListStream
         from smtplugins.host.judge.forest_consensus import Forests, linear_choices, sample_lists
 
         host = cast("Host", self)
@@ -193,7 +192,6 @@ class Judging:
         result of the runs) sort them, ``missing`` is the weight of features without one, ``baseline`` what they are
         compared with (default: the best before sorting). ``built``: the building steps of trees, from :meth:`decode`.
         """
-        from smtplugins.host.files.opening import find_format, write_all
         from smtplugins.host.judge.reporting import ReportInputs, make_report
 
         host = cast("Host", self)

@@ -11,6 +11,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from smtplugins.contracts.errors import UsageError
+from smtplugins.host import runs
+from smtplugins.host.files.lists import read_corpus
+from smtplugins.host.files.opening import find_format, write_all
 from smtplugins.host.study.options import choose, tuning_plan
 from smtplugins.host.study.study_tables import StudyTable, render_tables, tables_record
 from smtplugins.host.study.tuned_systems import (
@@ -149,8 +152,6 @@ class Study:
     @contextlib.contextmanager
     def opened(self) -> Iterator[None]:
         """Make the folder with its manifest, or with ``--resume`` check that options and inputs are the same."""
-        from smtplugins.host import runs
-
         left_out = {*_NO_MATTER, *self.unrecorded}
         options = {name: value for name, value in sorted(vars(self.args).items()) if name not in left_out}
         plain = {name: value for name, value in options.items() if isinstance(value, _PLAIN)}
@@ -203,8 +204,6 @@ class Study:
 
     def read_references(self, name: str) -> list[list[str]]:
         """The reference streams ``--NAME-ref`` of the text ``--NAME``, which must not be empty."""
-        from smtplugins.host.files.lists import read_corpus
-
         source = getattr(self.args, name)
         count = sum(1 for _ in read_corpus(source))
         if not count:
@@ -228,14 +227,10 @@ class Study:
 
     def write_text(self, name: str, sentences: Iterable[str]) -> None:
         """Write a text into the folder, a sentence on each line."""
-        from smtplugins.host.files.opening import find_format, write_all
-
         path = self.folder / name
         path.parent.mkdir(parents=True, exist_ok=True)
         write_all(find_format("text", "corpus", self.host.formats()), list(sentences), path)
 
     def read_text(self, name: str) -> list[str]:
         """The sentences of a text in the folder."""
-        from smtplugins.host.files.lists import read_corpus
-
         return list(read_corpus(self.folder / name))

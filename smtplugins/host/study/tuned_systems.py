@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from smtplugins.contracts.errors import UsageError
 from smtplugins.contracts.spec import Spec
+from smtplugins.host.config.run_yaml import load_config
+from smtplugins.host.files.lists import read_corpus
 
 if TYPE_CHECKING:
     from smtplugins.contracts.metrics import Metric
@@ -124,8 +126,6 @@ def judge_rows(
 
 def read_references(paths: Iterable[Path | str], source: Path | str, count: int) -> list[list[str]]:
     """Read reference streams; UsageError if one does not have as many lines as there are source sentences."""
-    from smtplugins.host.files.lists import read_corpus
-
     streams = {path: list(read_corpus(Path(path))) for path in paths}
     for path, lines in streams.items():
         if len(lines) != count:
@@ -144,8 +144,6 @@ def read_config(path: str, overrides: Iterable[Override], values: Mapping[str, A
 
     Raises UsageError if it names a runner: a study measures time and spreads its work by ``-j``.
     """
-    from smtplugins.host.config.run_yaml import load_config
-
     named = [(key, value) for key, value in values.items() if value is not None]
     config = load_config(path, [*overrides, *named])
     if config.runner is not None:

@@ -22,7 +22,7 @@ from smtplugins.contracts.tools.decoding import (
     added,
 )
 from smtplugins.contracts.tools.features import SearchScorers
-from smtplugins.contracts.tools.search import SearchLimit, forest_of_parse, hypergraph_of
+from smtplugins.contracts.tools.search import SearchLimit, SearchOptions, forest_of_parse, hypergraph_of, searcher
 from smtplugins.contracts.tools.search import best as best_derivation
 from smtplugins.plugins.hiero.limits import TOOLKITS, own_limit, pruning
 from smtplugins.plugins.hiero.tracing import built, traced
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from smtplugins.contracts.tools.decoding import Resources, SentenceForest, WeightedParser
     from smtplugins.contracts.tools.grammars import Vocabulary
     from smtplugins.contracts.tools.graphs import Hypergraph
-    from smtplugins.contracts.tools.search import BestDerivation, Refined, Searcher, SearchOptions
+    from smtplugins.contracts.tools.search import BestDerivation, Refined, Searcher
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -67,8 +67,6 @@ class HieroOptions(ParsingOptions):
 
     def native(self, **more: Any) -> SearchOptions:
         """The options of the native search."""
-        from smtplugins.contracts.tools.search import SearchOptions
-
         limit = own_limit(self.pop_limit, self.pops) if self.pops in TOOLKITS else self.pop_limit
         adapt, beam = pruning(limit)
         # Joshua's lists go deeper than a beam lets them.
@@ -164,8 +162,6 @@ class _Worker:
 
     def _prepared(self, sentence: Sentence, vocabulary: Vocabulary) -> Searcher:
         """The search, with the features' scorers set up for the sentence."""
-        from smtplugins.contracts.tools.search import searcher
-
         parts, same = self._scorers.prepared(sentence, vocabulary)
         if self._searcher is None or not same:
             stateful = self._scorers.weighted(parts, self._weighted.weights)

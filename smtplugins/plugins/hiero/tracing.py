@@ -6,7 +6,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from smtformats.grammar.rules import NonTerminal
 from smtplugins.contracts.decoders import BuiltStep
+from smtplugins.contracts.tools.decoding import rule_text
 
 if TYPE_CHECKING:
     from smtformats.grammar.rules import Rule
@@ -31,8 +33,6 @@ def traced(forest: SentenceForest, refined: Refined, derivation: BestDerivation 
 
 def built(forest: SentenceForest, refined: Refined, derivation: BestDerivation | None) -> list[BuiltStep]:
     """Return the steps in the order of chart parsing: shorter spans first, children before parents."""
-    from smtplugins.contracts.tools.decoding import rule_text
-
     nodes = _tree(forest, refined, derivation) if derivation is not None else []
     order = sorted(range(len(nodes)), key=lambda i: (nodes[i].last - nodes[i].first, nodes[i].first, -nodes[i].depth))
     place = {i: at for at, i in enumerate(order)}
@@ -81,8 +81,6 @@ def _tree(forest: SentenceForest, refined: Refined, derivation: BestDerivation) 
 
 
 def _symbol_text(symbol: object) -> str:
-    from smtformats.grammar.rules import NonTerminal
-
     return f"[{symbol.label},{symbol.index}]" if isinstance(symbol, NonTerminal) else str(symbol)
 
 

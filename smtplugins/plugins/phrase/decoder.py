@@ -8,14 +8,9 @@ sentences, tables and features are the host's (``host/decode/phrase_decoding.py`
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterable
 
-from smtplugins.contracts.tools.decoding import PhraseDecoder, PhraseOptions
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from smtplugins.contracts.tools.decoding import Resources
+from smtplugins.contracts.tools.decoding import PhraseDecoder, PhraseOptions, Resources
 
 
 class StackDecoder(PhraseDecoder):

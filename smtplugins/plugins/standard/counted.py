@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from smtplugins.contracts.errors import UsageError
+from smtplugins.contracts.spec import suggestion
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -154,7 +155,5 @@ def check_range(metric: str, option: str, value: int, least: int, most: int) -> 
 
 
 def _check_tokenizer(metric: str, name: str | None, known: Sequence[str]) -> None:
-    from smtplugins.contracts.spec import suggestion
-
     if name is not None and name not in known:
         raise UsageError(f"metric {metric!r}: tokenize: unknown tokenizer {name!r}{suggestion(name, known)}")

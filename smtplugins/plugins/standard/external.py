@@ -10,6 +10,7 @@ must answer every line before it waits for the next.
 from __future__ import annotations
 
 import math
+import shlex
 import weakref
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
@@ -110,8 +111,6 @@ class ExternalMetric:
 
     def signature(self) -> str:
         """Return the command line; the contents of its files are not part of the signature."""
-        import shlex
-
         command = " ".join(shlex.join(self._command.arguments).split())
         scale = "" if self._scale == 1.0 else f"|scale:{self._scale:g}"
         return f"{self.name}|command:{command}|mean:segments{scale}"

@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
+import array
 import math
 import weakref
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from smtformats.tokens import blanks
+from smtformats import Columns, FormatError
+from smtformats.columns import string_table
+from smtformats.errors import quote
+from smtformats.files import open_lines
+from smtformats.tokens import BadField, blanks, numbers
 from smtplugins.contracts.errors import SmtError, UsageError
-from smtplugins.contracts.tools.grammars import GLUE, MINTED
+from smtplugins.contracts.tools.grammars import GLUE, MINTED, fragment_scores
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from smtformats import Candidates, Columns, GrammarColumns
+    from smtformats import Candidates, GrammarColumns
     from smtplugins.contracts.data import Sentence
     from smtplugins.contracts.tools.grammars import Origins, Rules, Vocabulary
     from smtplugins.plugins.standard.ngrams import WordStates
@@ -226,11 +232,6 @@ class LanguageModelScore:
 
     def fragment_scores(self, columns: GrammarColumns) -> NDArray[Any]:
         """Score each rule out of context."""
-        from dataclasses import replace
-
-        from smtformats.columns import string_table
-        from smtplugins.contracts.tools.grammars import fragment_scores
-
         if self._classes is not None:
             columns = replace(columns, words=string_table(self._classes_of(columns.words[:])))
         scores: NDArray[Any] = fragment_scores(self._model, columns, markers=self._markers) * self._scale
@@ -275,9 +276,6 @@ class LanguageModelScore:
 
 def _read_classes(path: Path) -> dict[str, str]:
     """Read ``WORD CLASS`` lines; sentence markers are their own classes unless the file has them."""
-    from smtformats.errors import quote
-    from smtformats.files import open_lines
-
     classes = {mark: mark for mark in MARKS}
     seen: set[str] = set()
     with open_lines(path) as lines:
@@ -306,8 +304,6 @@ class FileColumn:
         """Return the rows of this list."""
         import numpy as np
 
-        from smtformats import Columns, FormatError
-
         ranks = candidates.ranks if candidates.ranks is not None else range(len(candidates))
         wanted = np.array([candidates.first + rank for rank in ranks], dtype=np.int64)
         if len(wanted) and wanted.max() >= len(self._rows):
@@ -319,20 +315,12 @@ class FileColumn:
 
     def done(self, hypotheses: int) -> None:
         """Check that there are as many rows as hypotheses; otherwise the file belongs to other lists."""
-        from smtformats import FormatError
-
         if hypotheses != len(self._rows):
             raise FormatError(f"{hypotheses} rows, one for each hypothesis", f"{len(self._rows)}", file=str(self._path))
 
 
 def _read_table(path: Path) -> tuple[tuple[str, ...], NDArray[Any]]:
-    import array
-
     import numpy as np
-
-    from smtformats.errors import quote
-    from smtformats.files import open_lines
-    from smtformats.tokens import BadField, numbers
 
     names: tuple[str, ...] = ()
     flat = array.array("d")

@@ -8,10 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-if TYPE_CHECKING:
-    from smtplugins.contracts.tools.grammars import Edges
+from smtplugins.contracts.tools.grammars import Edges
 
 BEGIN = ""
 """The beginning of the sentence in histories; no word is empty."""

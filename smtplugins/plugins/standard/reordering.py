@@ -6,14 +6,15 @@ C. Manning, "A Simple and Effective Hierarchical Phrase Reordering Model" (2008)
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from smtformats.tokens import BadField
+from smtformats.tokens import BadField, numbers
 from smtplugins.contracts.errors import UsageError
-from smtplugins.contracts.tools.grammars import ReorderingTable
+from smtplugins.contracts.tools.grammars import ReorderingTable, distances
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -44,8 +45,6 @@ class Distortion:
         """Return a scorer whose state is the end of the last phrase."""
         if sentence.lattice is None:
             return _Jumps(None)
-        from smtplugins.contracts.tools.grammars import distances
-
         return _Jumps(distances(sentence.lattice))
 
 
@@ -131,10 +130,6 @@ class LexicalReordering:
 
 
 def _defaults(text: str | None, count: int) -> list[float]:
-    import math
-
-    from smtformats.tokens import numbers
-
     if text is None:
         return [0.0] * count
     try:

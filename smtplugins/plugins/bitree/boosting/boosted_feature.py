@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from smtformats import Candidates
 from smtplugins.contracts.errors import UsageError
-from smtplugins.plugins.bitree.boosting.boosted_model import costs
+from smtplugins.plugins.bitree.boosting.binarising import Binarising
+from smtplugins.plugins.bitree.boosting.boosted_model import BoostedModel, Trees, costs
 from smtplugins.plugins.bitree.boosting.l1_boost import BoostedRows
-
-if TYPE_CHECKING:
-    from smtformats import Candidates
 
 
 class Boosted:
@@ -44,9 +43,6 @@ class Boosted:
 def boosted_trial(folder: Path) -> dict[str, Any]:
     """Write a model over features of the kit's lists, for trials."""
     import numpy as np
-
-    from smtplugins.plugins.bitree.boosting.binarising import Binarising
-    from smtplugins.plugins.bitree.boosting.boosted_model import BoostedModel, Trees
 
     binarising = Binarising(("d",), {"LM0": (-2.0, 0.5), "LM": (0.0,)}, True)
     trees = Trees(

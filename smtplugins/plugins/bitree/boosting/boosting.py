@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
 
 from smtplugins.contracts.errors import UsageError
 from smtplugins.plugins.bitree.boosting.boosted_model import BoostedModel, Trees
-
-if TYPE_CHECKING:
-    from smtplugins.plugins.bitree.boosting.examples import Problem
+from smtplugins.plugins.bitree.boosting.examples import Problem
 
 EPSILON = 1e-5
 

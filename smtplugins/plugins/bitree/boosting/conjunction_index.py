@@ -7,22 +7,20 @@ parameter counted once, in the order of the classes and of their conjunctions.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
+import numpy as np
+from numpy.typing import NDArray
 
-    from smtplugins.plugins.bitree.boosting.boosted_model import BoostedModel
+from smtplugins.plugins.bitree.boosting.boosted_model import BoostedModel
 
-    Array = NDArray[Any]
+Array = NDArray[Any]
 
 
 class ConjunctionIndex:
     """The conjunctions of one problem's classifiers, indexed by atom."""
 
     def __init__(self, model: BoostedModel, problem: str | int) -> None:
-        import numpy as np
-
         self._width = len(model.classes[model.number(problem)])
         atoms: list[int] = []
         owners: list[int] = []
@@ -51,8 +49,6 @@ class ConjunctionIndex:
 
     def scores(self, offsets: Array, ids: Array) -> Array:
         """The confidence of each class (rows x classes)."""
-        import numpy as np
-
         rows, count = len(offsets) - 1, len(self._values)
         row_of = np.repeat(np.arange(rows), np.diff(offsets))
         at = np.searchsorted(self.atoms, ids)

@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from smtformats import Columns
 from smtplugins.contracts.errors import SmtError, UsageError
 from smtplugins.contracts.learners import LearnerState, LearnerStep, ListProblem, RowProblem
 from smtplugins.contracts.runners import Runner
@@ -196,7 +197,6 @@ def _from_rows(problem: RowProblem, learner: L1Boost) -> _Material:
 def _from_lists(problem: ListProblem, learner: L1Boost) -> _Material:
     import numpy as np
 
-    from smtformats import Columns
     from smtplugins.contracts.tools.learning import matrix_of
 
     matrix = matrix_of(problem)

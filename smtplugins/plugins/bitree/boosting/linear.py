@@ -14,14 +14,15 @@ separate bias.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
+import numpy as np
+from numpy.typing import NDArray
 
-    from smtplugins.plugins.bitree.boosting.examples import Examples, Problem
+from smtplugins.plugins.bitree import _bitree
+from smtplugins.plugins.bitree.boosting.examples import Examples, Problem
 
-    Array = NDArray[Any]
+Array = NDArray[Any]
 
 _STEPS = 100  # of Newton's method, at the most
 
@@ -35,8 +36,6 @@ class Linear:
 
     def scores(self, examples: Examples) -> Array:
         """The confidence of each class (rows x classes); atoms that were not in training count 0."""
-        import numpy as np
-
         if not len(examples):
             return np.zeros((0, len(self.weights)))
         places = np.searchsorted(self.atoms, examples.ids)
@@ -53,15 +52,11 @@ class Linear:
 
     def sizes(self) -> Array:
         """The number of non-zero weights of each class."""
-        import numpy as np
-
         sizes: Array = np.count_nonzero(self.weights, axis=1)
         return sizes
 
     def pruned(self, counts: Array) -> Linear:
         """Keep the ``counts`` largest weights of each class by absolute value, the first on ties; set others to 0."""
-        import numpy as np
-
         order = np.argsort(-np.abs(self.weights), axis=1, kind="stable")
         ranks = np.argsort(order, axis=1, kind="stable")
         return Linear(self.atoms, np.where(ranks < np.asarray(counts)[:, None], self.weights, 0.0))
@@ -72,8 +67,6 @@ def fit_loglinear(problem: Problem, penalty: float, *, start: Linear | None = No
 
     Starting at ``start`` saves steps.
     """
-    from smtplugins.plugins.bitree import _bitree
-
     offsets, ids, atoms = _own(problem.examples)
     weights = _zeros(problem, atoms) if start is None else start.weights.copy()
     _bitree.fit_loglinear(offsets, ids, problem.classes, weights, penalty, tolerance, _STEPS)
@@ -84,10 +77,6 @@ def fit_online_svm(
     problem: Problem, cost: float, *, seed: int = 1, tolerance: float = 1e-2, finish: int = 20, passes: int = 1
 ) -> tuple[Linear, int]:
     """Fit an SVM for each class, visiting examples in random order; return it with the number of support vectors."""
-    import numpy as np
-
-    from smtplugins.plugins.bitree import _bitree
-
     offsets, ids, atoms = _own(problem.examples)
     weights = _zeros(problem, atoms)
     random = np.random.default_rng([seed, len(problem.examples)])
@@ -98,13 +87,9 @@ def fit_online_svm(
 
 def _own(examples: Examples) -> tuple[Array, Array, Array]:
     """Renumber the atoms by those that occur; return offsets, new ids and the original ids."""
-    import numpy as np
-
     atoms, ids = np.unique(examples.ids, return_inverse=True)
     return examples.offsets, ids.astype(np.int32), atoms
 
 
 def _zeros(problem: Problem, atoms: Array) -> Array:
-    import numpy as np
-
     return np.zeros((len(problem.names), len(atoms) + 1))

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from smtformats.grammar.rules import NonTerminal, Rule
+from smtformats.hypergraph.graph import Edge as GraphEdge
 from smtplugins.plugins.bitree.trees.bitrees import SWAP
 
 if TYPE_CHECKING:
@@ -44,7 +45,6 @@ def rule_of(tree: SourceTree, item: BitreeItem, edge: BitreeEdge) -> Rule:
 
 def hypergraph(result: SearchResult, weight: float, id: str = "") -> Hypergraph:
     """The part of the chart below the root as a hypergraph: items are nodes, inferences are edges."""
-    from smtformats.hypergraph.graph import Edge as GraphEdge
     from smtplugins.contracts.tools.graphs import HypergraphBuilder
 
     builder = HypergraphBuilder([COLUMN])

@@ -14,21 +14,28 @@ import random
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from smtplugins.contracts.errors import SmtError
 from smtplugins.plugins.bitree.transduce.joins import heads_of, production
 from smtplugins.plugins.bitree.transduce.search import NULL
-from smtplugins.plugins.bitree.trees.bitrees import KEEP, ORDERS, SWAP, Interval, Join, head_interval, joins_after
+from smtplugins.plugins.bitree.trees.bitrees import (
+    KEEP,
+    ORDERS,
+    SWAP,
+    Bitree,
+    Interval,
+    Join,
+    head_interval,
+    joins_after,
+)
+from smtplugins.plugins.bitree.trees.source_trees import SourceTree
 
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from smtplugins.plugins.bitree.trees.bitrees import Bitree
-    from smtplugins.plugins.bitree.trees.source_trees import SourceTree
-
-    Array = NDArray[Any]
-    Context = tuple[str, ...]
+Array = NDArray[Any]
+Context = tuple[str, ...]
 
 FILES = ("words", "pairs", "roots", "orders")
 
@@ -177,22 +184,16 @@ class GenerativeCosts:
 
     def words(self) -> list[tuple[Sequence[str], Array]]:
         """All translations of the words seen in training."""
-        import numpy as np
-
         names = [self._model.candidates.get(word, (NULL,)) for word in self._tree.words]
         return [(candidates, np.zeros(len(candidates))) for candidates in names]
 
     def orders(self, join: Join, heads: Sequence[str], siblings: Sequence[str]) -> Array:
         """-log probabilities of the orders, which do not depend on the sibling's translation."""
-        import numpy as np
-
         ways = [[_cost(self._model.order(self._tree, join, name, order)) for name in heads] for order in (KEEP, SWAP)]
         return np.repeat(np.array(ways)[:, :, None], len(siblings), axis=2)
 
     def attached(self, join: Join, heads: Sequence[str], siblings: Sequence[str]) -> Array:
         """-log probabilities of the sibling's translations."""
-        import numpy as np
-
         word = self._tree.words[heads_of(self._tree, join)[1]]
         return np.array([[self._sibling(word, head, name) for name in siblings] for head in heads])
 
@@ -204,15 +205,11 @@ class GenerativeCosts:
 
     def roots(self, names: Sequence[str]) -> Array:
         """-log probabilities of the root's translations."""
-        import numpy as np
-
         top = self._tree.nodes[self._tree.root]
         return np.array([_cost(self._model.root(self._tree.words[top.head], top.label, name)) for name in names])
 
     def guesses(self, word: int, names: Sequence[str]) -> Array:
         """-log probabilities of translations without context."""
-        import numpy as np
-
         return np.array([_cost(self._model.word(self._tree.words[word], name)) for name in names])
 
 

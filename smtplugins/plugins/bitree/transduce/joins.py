@@ -9,21 +9,19 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
+from smtplugins.plugins.bitree.boosting.boosted_model import BoostedModel, costs
 from smtplugins.plugins.bitree.boosting.examples import Examples, Problem
-from smtplugins.plugins.bitree.trees.bitrees import ORDERS, Join
+from smtplugins.plugins.bitree.trees.bitrees import ORDERS, Bitree, Join
+from smtplugins.plugins.bitree.trees.source_trees import SourceTree
 from smtplugins.plugins.bitree.trees.tree_making import SHAPES
 from smtplugins.plugins.bitree.words.atoms import sentence_atoms
 
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from smtplugins.plugins.bitree.boosting.boosted_model import BoostedModel
-    from smtplugins.plugins.bitree.trees.bitrees import Bitree
-    from smtplugins.plugins.bitree.trees.source_trees import SourceTree
-
-    Array = NDArray[Any]
+Array = NDArray[Any]
 
 PROBLEM = "join"
 
@@ -102,8 +100,6 @@ class JoinAtoms:
 
 def join_problem(bitrees: Iterable[Bitree], seed: int = 1) -> Problem:
     """Collect examples from random correct sequences: each candidate join at each state."""
-    import numpy as np
-
     draw = random.Random(seed)
     numbers: dict[str, int] = {}
     rows: list[Array] = []
@@ -134,10 +130,6 @@ class JoinCosts:
 
     def orders(self, atoms: JoinAtoms, join: Join, heads: Sequence[str], siblings: Sequence[str]) -> Array:
         """The costs of keeping and of swapping, by translations of both heads (orders x heads x siblings)."""
-        import numpy as np
-
-        from smtplugins.plugins.bitree.boosting.boosted_model import costs
-
         rows, where = atoms.rows(join, heads, siblings)
         offsets = np.zeros(len(rows) + 1, dtype=np.int64)
         np.cumsum([len(row) for row in rows], out=offsets[1:])

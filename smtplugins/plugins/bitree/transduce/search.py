@@ -11,16 +11,15 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
 
 from smtplugins.plugins.bitree.trees.bitrees import KEEP, SWAP, Interval, Join, head_interval, joins_after
+from smtplugins.plugins.bitree.trees.source_trees import SourceTree
 
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from smtplugins.plugins.bitree.trees.source_trees import SourceTree
-
-    Array = NDArray[Any]
+Array = NDArray[Any]
 
 NULL = ""
 THRESHOLD = 1e-3
@@ -146,8 +145,6 @@ class SearchResult:
 
 def search(tree: SourceTree, costs: Costs, limits: SearchLimits | None = None, *, every: bool = False) -> SearchResult:
     """Find the cheapest bitree; with ``every``, items keep all edges."""
-    import numpy as np
-
     limits = limits or SearchLimits()
     chart = _Chart(tree, costs, limits, every)
     for word, (names, values) in enumerate(costs.words()):
@@ -213,8 +210,6 @@ class _Chart:
 
     def _join(self, join: Join, heads: Sequence[BitreeItem], siblings: Sequence[BitreeItem], cell: _Cell) -> None:
         """Join all pairs of items of two cells."""
-        import numpy as np
-
         costs = np.full((2, len(heads), len(siblings)), np.inf)
         full = [[k for k, item in enumerate(items) if not item.empty] for items in (heads, siblings)]
         # A part without words cannot be swapped.
@@ -243,8 +238,6 @@ class _Chart:
 
     def _ways(self, part: Array, item: BitreeItem) -> list[tuple[int, int]]:
         """The (order, column) pairs an item keeps as edges: all with ``every``, else a new cheapest one, if any."""
-        import numpy as np
-
         if self.every:
             return [(int(order), int(column)) for order, column in np.argwhere(np.isfinite(part))]
         order, column = divmod(int(np.argmin(part)), part.shape[1])

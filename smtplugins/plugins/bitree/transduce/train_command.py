@@ -6,6 +6,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from smtplugins.contracts.errors import UsageError
+from smtplugins.contracts.tools.files import add_output, check_folder, new_folder
+from smtplugins.contracts.tools.running import add_number, add_quiet, sayer
 from smtplugins.plugins.bitree.trees.tree_making import SHAPES
 
 if TYPE_CHECKING:
@@ -17,9 +19,6 @@ if TYPE_CHECKING:
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the command's options."""
-    from smtplugins.contracts.tools.files import add_output
-    from smtplugins.contracts.tools.running import add_number, add_quiet
-
     add = parser.add_argument
     add("-s", "--source", required=True, metavar="FILE", help="source side of the training text")
     add("-t", "--target", required=True, metavar="FILE", help="target side of the training text")
@@ -45,8 +44,6 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(host: Host, args: argparse.Namespace) -> None:
     """Train the transducer and write it with a run.yaml."""
-    from smtplugins.contracts.tools.files import check_folder, new_folder
-    from smtplugins.contracts.tools.running import sayer
     from smtplugins.plugins.bitree.transduce.bitree_graphs import COLUMN
     from smtplugins.plugins.bitree.transduce.transducer import RECORD
     from smtplugins.plugins.bitree.transduce.transducing import (

@@ -11,23 +11,22 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+from numpy.typing import NDArray
 
 from smtplugins.contracts.errors import SmtError
+from smtplugins.contracts.tools.files import read_record
 from smtplugins.plugins.bitree.boosting.boosted_model import BoostedModel, costs
 from smtplugins.plugins.bitree.transduce.generative import Generative
 from smtplugins.plugins.bitree.transduce.joins import JoinCosts
+from smtplugins.plugins.bitree.transduce.search import Costs
+from smtplugins.plugins.bitree.trees.bitrees import Join
+from smtplugins.plugins.bitree.trees.source_trees import SourceTree
 from smtplugins.plugins.bitree.trees.tree_making import KINDS, SHAPES
 from smtplugins.plugins.bitree.words.word_model import MIXTURE, WordModel
 
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from smtplugins.plugins.bitree.transduce.search import Costs
-    from smtplugins.plugins.bitree.trees.bitrees import Join
-    from smtplugins.plugins.bitree.trees.source_trees import SourceTree
-
-    Array = NDArray[Any]
+Array = NDArray[Any]
 
 RECORD, VERSION = "transducer.json", 1
 WORDS, JOINS, GENERATIVE = "words", "joins", "generative"
@@ -73,8 +72,6 @@ class Transducer:
     @classmethod
     def load(cls, folder: Path) -> Transducer:
         """Load a model written by save()."""
-        from smtplugins.contracts.tools.files import read_record
-
         folder = Path(folder)
         record = read_record(folder, RECORD, "transducers", VERSION)
         kind, trees = record.get("kind"), record.get("trees")

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import numpy as np
 
 from smtplugins.contracts.errors import UsageError
+from smtplugins.plugins.bitree.boosting.boosted_model import BoostedModel
 from smtplugins.plugins.bitree.boosting.boosting import boost
+from smtplugins.plugins.bitree.boosting.examples import Problem
 from smtplugins.plugins.bitree.transduce.generative import most_probable
 from smtplugins.plugins.bitree.transduce.generative import train as train_generative
 from smtplugins.plugins.bitree.transduce.joins import PROBLEM, join_problem
@@ -18,11 +22,7 @@ from smtplugins.plugins.bitree.trees.tree_making import Shape, branching
 from smtplugins.plugins.bitree.words.links import one_to_one
 from smtplugins.plugins.bitree.words.material import Pair, count_links
 from smtplugins.plugins.bitree.words.predicting import lambdas
-
-if TYPE_CHECKING:
-    from smtplugins.plugins.bitree.boosting.boosted_model import BoostedModel
-    from smtplugins.plugins.bitree.boosting.examples import Problem
-    from smtplugins.plugins.bitree.words.word_model import WordModel
+from smtplugins.plugins.bitree.words.word_model import WordModel
 
 Say = Callable[[str], None]
 
@@ -105,8 +105,6 @@ def learn_discriminative(
 
 def right_orders(model: BoostedModel, problem: Problem) -> list[tuple[float, float]]:
     """For each lambda, the fraction of correct joins whose order gets the higher confidence."""
-    import numpy as np
-
     largest = float(model.trees.lambdas.max(initial=model.least))
     known = problem.classes >= 0
     examples, classes = problem.examples.take(np.flatnonzero(known)).named(model.atoms), problem.classes[known]

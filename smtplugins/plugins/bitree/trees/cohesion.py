@@ -8,20 +8,18 @@ and target), until none is left. Every subset of the result is free of crossings
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
+import numpy as np
+from numpy.typing import NDArray
 
-    from smtplugins.plugins.bitree.trees.source_trees import SourceTree
+from smtplugins.plugins.bitree.trees.source_trees import SourceTree
 
 Link = tuple[int, int]
 
 
 def cohesive(tree: SourceTree, links: Iterable[Link]) -> tuple[Link, ...]:
     """The links that are kept, in order."""
-    import numpy as np
-
     kept = sorted(set(links))
     if len(kept) < 2:
         return tuple(kept)
@@ -38,8 +36,6 @@ def cohesive(tree: SourceTree, links: Iterable[Link]) -> tuple[Link, ...]:
 
 
 def _extents(inside: NDArray[Any], targets: NDArray[Any], alive: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
-    import numpy as np
-
     mask = inside & alive
     far = len(targets) + int(targets.max()) + 1
     return np.where(mask, targets, far).min(axis=1), np.where(mask, targets, -1).max(axis=1)
@@ -54,8 +50,6 @@ def _crossing(inside: NDArray[Any], targets: NDArray[Any], alive: NDArray[Any]) 
 
 def _crossings(inside: NDArray[Any], targets: NDArray[Any], alive: NDArray[Any]) -> NDArray[Any]:
     """The links involved in a crossing."""
-    import numpy as np
-
     crossing = _crossing(inside, targets, alive)
     low, high = _extents(inside, targets, alive)
     rows = crossing.any(axis=1)

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+from smtformats.tokens import BadField
+from smtformats.tree.trees import tree_of
+from smtplugins.contracts.data import Sentence
 from smtplugins.contracts.errors import SmtError
+from smtplugins.plugins.bitree.trees.source_trees import SourceTree
 from smtplugins.plugins.bitree.trees.tree_making import SHAPES, branching, from_brackets
-
-if TYPE_CHECKING:
-    from smtplugins.contracts.data import Sentence
-    from smtplugins.plugins.bitree.trees.source_trees import SourceTree
+from smtplugins.plugins.bitree.words.texts import read_trees
 
 ATTRIBUTE = "src_tree"
 
@@ -23,8 +23,6 @@ class SentenceTrees:
     """
 
     def __init__(self, path: Path | None = None, *, needed: bool = False, kind: str | None = None) -> None:
-        from smtplugins.plugins.bitree.words.texts import read_trees
-
         self._path, self._needed, self._kind = path, needed, kind
         self._trees = [] if path is None else list(read_trees(path))
 
@@ -48,9 +46,6 @@ class SentenceTrees:
 
     def _lookup(self, sentence: Sentence) -> SourceTree | None:
         if ATTRIBUTE in sentence.annotations:
-            from smtformats.tokens import BadField
-            from smtformats.tree.trees import tree_of
-
             try:
                 return from_brackets(tree_of(sentence.annotations[ATTRIBUTE], 1000))
             except BadField as bad:

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
+from smtformats.tree.dependencies import Dependencies
+from smtformats.tree.trees import Tree
 from smtplugins.contracts.errors import SmtError
 from smtplugins.plugins.bitree.trees.heads import head_child
 from smtplugins.plugins.bitree.trees.source_trees import SourceTree, TreeMaker
-
-if TYPE_CHECKING:
-    from smtformats.tree.dependencies import Dependencies
-    from smtformats.tree.trees import Tree
 
 Shape = Literal["right-branching", "left-branching", "balanced"]
 SHAPES: tuple[Shape, ...] = ("right-branching", "left-branching", "balanced")

@@ -5,7 +5,11 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING
 
+from smtformats.files import open_write
+from smtformats.tokens import blanks
 from smtplugins.contracts.errors import UsageError
+from smtplugins.contracts.tools.running import add_number, add_quiet
+from smtplugins.plugins.bitree.trees.link_parser import COMMAND, parse
 
 if TYPE_CHECKING:
     import argparse
@@ -15,9 +19,6 @@ if TYPE_CHECKING:
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the command's options."""
-    from smtplugins.contracts.tools.running import add_number, add_quiet
-    from smtplugins.plugins.bitree.trees.link_parser import COMMAND
-
     add = parser.add_argument
     add("-i", "--input", required=True, metavar="FILE", help="English sentences, tokenised, one per line")
     add("-o", "--output", required=True, metavar="FILE", help="output: a bracketed tree per line, () for no parse")
@@ -32,10 +33,7 @@ def run(host: Host, args: argparse.Namespace) -> None:
     import shlex
     from pathlib import Path
 
-    from smtformats.files import open_write
-    from smtformats.tokens import blanks
     from smtplugins.contracts.tools.files import read_corpus
-    from smtplugins.plugins.bitree.trees.link_parser import parse
 
     if args.batch < 1:
         raise UsageError(f"batch: expected 1 or more, found {args.batch}")

@@ -8,15 +8,14 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+from smtformats import Candidates
+from smtformats.tokens import blanks
+from smtplugins.contracts.data import Sentence
 from smtplugins.contracts.errors import SmtError, UsageError
 from smtplugins.plugins.bitree.boosting.boosted_model import costs
 from smtplugins.plugins.bitree.words.material import NULL
 from smtplugins.plugins.bitree.words.word_model import MIXTURE, WordModel
-
-if TYPE_CHECKING:
-    from smtformats import Candidates
 
 UNSEEN = 10.0
 _LINK = re.compile(r"([0-9]+)-([0-9]+)")
@@ -47,9 +46,6 @@ class _WordFeature:
 
     def _costs(self, source: str | None, candidates: Candidates) -> list[Mapping[str, float]]:
         """The cost of each translation, for each source word."""
-        from smtformats.tokens import blanks
-        from smtplugins.contracts.data import Sentence
-
         words = tuple(blanks(source or ""))
         tree = self._trees.of(Sentence(candidates.id, words)) if self._model.trees is not None else None
         confidences = self._model.confidences(words, tree, self._configuration)
@@ -67,8 +63,6 @@ class BitreeWords(_WordFeature):
 
     def score_candidates(self, source: str | None, candidates: Candidates) -> list[float]:
         """One value for each candidate."""
-        from smtformats.tokens import blanks
-
         known = self._costs(source, candidates)
         scores = []
         for text in candidates.texts:
@@ -85,8 +79,6 @@ class AlignedWords(_WordFeature):
 
     def score_candidates(self, source: str | None, candidates: Candidates) -> list[float]:
         """One value for each candidate."""
-        from smtformats.tokens import blanks
-
         known = self._costs(source, candidates)
         pairs = zip(candidates.texts, candidates.extras["alignment"], strict=True)
         return [-self._link_cost(known, tuple(blanks(text)), links, candidates.id) for text, links in pairs]

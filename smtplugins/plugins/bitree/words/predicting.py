@@ -10,10 +10,11 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from smtplugins.plugins.bitree.boosting.boosted_model import BoostedModel, Trees
+
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from smtplugins.plugins.bitree.boosting.boosted_model import BoostedModel
     from smtplugins.plugins.bitree.boosting.examples import Examples
     from smtplugins.plugins.bitree.words.material import TokenRows
 
@@ -42,8 +43,6 @@ def predict_each(scores: Sequence[Score], rows: TokenRows, words: Iterable[int])
 
 def alone(model: BoostedModel, problem: int) -> BoostedModel:
     """The part of a model for a single problem, which is faster to evaluate."""
-    from smtplugins.plugins.bitree.boosting.boosted_model import BoostedModel, Trees
-
     trees = model.trees
     first, last = model.firsts[problem], model.firsts[problem + 1]
     begin, end = int(trees.starts[first]), int(trees.starts[last])

@@ -4,24 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+from smtformats import Format
+from smtformats.tokens import blanks
+from smtformats.tree.dependencies import Dependencies
 from smtplugins.contracts.errors import SmtError
+from smtplugins.contracts.tools.files import open_known
+from smtplugins.contracts.tools.running import Host
 from smtplugins.plugins.bitree.trees.cohesion import cohesive
+from smtplugins.plugins.bitree.trees.source_trees import SourceTree
 from smtplugins.plugins.bitree.trees.tree_making import from_brackets, from_dependencies
 from smtplugins.plugins.bitree.words.material import Pair
-
-if TYPE_CHECKING:
-    from smtformats import Format
-    from smtplugins.contracts.tools.running import Host
-    from smtplugins.plugins.bitree.trees.source_trees import SourceTree
 
 
 def read_trees(path: Path, formats: Iterable[Format] | None = None) -> Iterator[SourceTree | None]:
     """Read the trees of a file in brackets or CoNLL-U; ``None`` for a sentence without a tree."""
-    from smtformats.tree.dependencies import Dependencies
-    from smtplugins.contracts.tools.files import open_known
-
     with open_known(Path(path), "tree", None, formats) as opened:
         for record in opened.records():
             if isinstance(record, Dependencies):
@@ -53,7 +50,6 @@ def read_text(
     host: Host, source: Path, target: Path, alignment: Path | None = None, trees: Path | None = None
 ) -> list[Pair]:
     """Read sentence pairs; links that cross a constituent of the source tree are dropped."""
-    from smtformats.tokens import blanks
     from smtplugins.contracts.tools.extraction import read_pairs
 
     pairs = []

@@ -10,6 +10,7 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 from smtplugins.contracts.errors import UsageError
+from smtplugins.contracts.tools.running import add_number
 from smtplugins.plugins.bitree.boosting.boosting import EPSILON, boost
 from smtplugins.plugins.bitree.words.atoms import DEPENDENCY, configurations, shown_configuration
 from smtplugins.plugins.bitree.words.material import Pair, TokenRows, count_links, rows_like, training_rows
@@ -37,8 +38,6 @@ class PathOptions:
 
 def add_path(parser: argparse.ArgumentParser) -> None:
     """The options of :class:`PathOptions`."""
-    from smtplugins.contracts.tools.running import add_number
-
     default = PathOptions()
     add_number(parser, "--least", default.least, "lambda at which the path ends", "L")
     add_number(parser, "--eta", default.eta, "factor by which lambda falls", "X")

@@ -5,6 +5,16 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from smtplugins.contracts.tools.running import add_quiet, sayer
+from smtplugins.plugins.bitree.words.word_model import RECORD
+from smtplugins.plugins.bitree.words.word_training import (
+    add_path,
+    chosen_configurations,
+    path_of,
+    train_words,
+    weights_of,
+)
+
 if TYPE_CHECKING:
     import argparse
 
@@ -54,8 +64,6 @@ def read_set(host: Host, args: argparse.Namespace, name: str | None = None) -> l
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the command's options."""
     from smtplugins.contracts.tools.files import add_output
-    from smtplugins.contracts.tools.running import add_quiet
-    from smtplugins.plugins.bitree.words.word_training import add_path
 
     add_text(parser)
     parser.add_argument(
@@ -73,10 +81,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(host: Host, args: argparse.Namespace) -> None:
     """Learn the model and write it with a run.yaml."""
     from smtplugins.contracts.tools.files import check_folder, new_folder
-    from smtplugins.contracts.tools.running import sayer
     from smtplugins.plugins.bitree.words.bag import COLUMN
-    from smtplugins.plugins.bitree.words.word_model import RECORD
-    from smtplugins.plugins.bitree.words.word_training import chosen_configurations, path_of, train_words, weights_of
 
     check_folder(Path(args.output), RECORD, force=args.force)
     letters = chosen_configurations(args.configuration, args.trees is not None and args.tune_trees is not None)

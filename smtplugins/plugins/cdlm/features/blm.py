@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from smtplugins.contracts.errors import SmtError
+from smtplugins.contracts.tools.grammars import fragment_scores
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -77,8 +78,6 @@ class Baseline:
 
     def fragment_scores(self, columns: GrammarColumns) -> Array:
         """Score each rule out of context."""
-        from smtplugins.contracts.tools.grammars import fragment_scores
-
         scores: Array = fragment_scores(self.model, columns, markers=self.markers) * self.scale
         return scores
 

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import collections
+import os
 from collections.abc import Iterable, Iterator, Mapping
-from typing import TYPE_CHECKING, Literal, get_args
+from typing import Literal, get_args
 
+from smtformats.errors import quote
+from smtformats.files import Lines, head, open_bytes, open_lines
+from smtformats.tokens import blanks
+from smtformats.tree import conllu
 from smtplugins.contracts.errors import UsageError
 from smtplugins.plugins.cdlm.features.classes import OTHER, ClassMap, check_class, is_special, suffix_class
-
-if TYPE_CHECKING:
-    import os
-
-    from smtformats.files import Lines
 
 Others = Literal["one", "suffix", "frequency"]
 OTHERS: tuple[str, ...] = get_args(Others)
@@ -22,8 +22,6 @@ Tagged = Iterable[tuple[str, str]]
 
 def word_counts(texts: Iterable[str]) -> dict[str, int]:
     """Count the words of texts."""
-    from smtformats.tokens import blanks
-
     counts: collections.Counter[str] = collections.Counter()
     for text in texts:
         counts.update(blanks(text))
@@ -96,9 +94,6 @@ def read_tagged(
     path: str | os.PathLike[str], *, separator: str = "/", column: Literal["upos", "xpos"] = "upos"
 ) -> Iterator[tuple[str, str]]:
     """Yield the words and tags of a text in ``word/TAG`` or CoNLL-U format; the format is detected."""
-    from smtformats.files import head, open_bytes, open_lines
-    from smtformats.tree import conllu
-
     with open_bytes(path) as stream:
         trees = conllu.matches(head(stream))
     with open_lines(path) as lines:
@@ -113,9 +108,6 @@ def read_tagged(
 
 
 def _pairs(lines: Lines, separator: str) -> Iterator[tuple[str, str]]:
-    from smtformats.errors import quote
-    from smtformats.tokens import blanks
-
     for line in lines:
         for at, token in enumerate(blanks(line.rstrip("\r\n")), 1):
             word, mark, tag = token.rpartition(separator)

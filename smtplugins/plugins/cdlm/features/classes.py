@@ -12,19 +12,17 @@ words.
 from __future__ import annotations
 
 import hashlib
+import os
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from smtplugins.contracts.errors import UsageError
-
-if TYPE_CHECKING:
-    import os
-
-    from smtformats.files import Lines
+from smtformats.errors import quote
+from smtformats.files import Lines, open_lines, open_write, shown_name
+from smtformats.tokens import blanks
+from smtplugins.contracts.errors import SmtError, UsageError
 
 OTHER = "<other>"
 TITLE = "# smt cdlm classes: "
@@ -86,8 +84,6 @@ class ClassMap:
 
     def write(self, path: str | os.PathLike[str]) -> None:
         """Write the class file."""
-        from smtformats.files import open_write
-
         with open_write(path) as out:
             out.writelines(self.lines())
 
@@ -103,8 +99,6 @@ class ClassMap:
 
 def read_classes(path: str | os.PathLike[str]) -> ClassMap:
     """Read a class map from a file."""
-    from smtformats.files import open_lines, shown_name
-
     with open_lines(path) as lines:
         return _Reader(lines).read(Path(shown_name(path)).name)
 
@@ -135,17 +129,12 @@ class _Reader:
         return ClassMap(self._classes, *self._rest, self._made or f"the file {name}")
 
     def _other(self, body: str) -> None:
-        from smtformats.errors import quote
-
         match = _REST.fullmatch(body)
         if match is None:
             raise self._lines.error("`# other words: CLASS`", quote(body), 1)
         self._rest = match[1], int(match[2] or 0)
 
     def _entry(self, body: str) -> None:
-        from smtformats.errors import quote
-        from smtformats.tokens import blanks
-
         cells = [cell.strip(" ") for cell in body.split("\t")] if "\t" in body else blanks(body)
         if self._brown is None:
             self._brown = _is_brown(cells)
@@ -169,8 +158,6 @@ def _is_brown(cells: list[str]) -> bool:
 
 def load_classes(folder: Path, digest: str) -> ClassMap:
     """Load the class map of a model; raises SmtError if its hash is not ``digest`` (empty: any)."""
-    from smtplugins.contracts.errors import SmtError
-
     if not (folder / FILE).is_file():
         raise SmtError(f"{folder}: expected {FILE}, the classes of a model, found none")
     classes = read_classes(folder / FILE)

@@ -5,13 +5,18 @@ from __future__ import annotations
 import argparse
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from smtplugins.contracts.errors import UsageError
-from smtplugins.plugins.cdlm.features.class_making import FREQUENT, OTHERS
-
-if TYPE_CHECKING:
-    from smtplugins.contracts.tools.running import Host
+from smtplugins.contracts.tools.running import Host, add_number
+from smtplugins.plugins.cdlm.features.class_making import (
+    FREQUENT,
+    OTHERS,
+    dominant_tags,
+    make_classes,
+    read_tagged,
+    word_counts,
+)
+from smtplugins.plugins.cdlm.features.classes import read_classes
 
 
 def _frequent(text: str) -> int | None:
@@ -24,8 +29,6 @@ def _frequent(text: str) -> int | None:
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the options."""
-    from smtplugins.contracts.tools.running import add_number
-
     add = parser.add_argument
     add("-i", "--input", metavar="FILE", help="the text to count words in, a sentence per line")
     add(
@@ -68,8 +71,6 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(host: Host, args: argparse.Namespace) -> None:
     """Run the command."""
     from smtplugins.contracts.tools.files import read_corpus
-    from smtplugins.plugins.cdlm.features.class_making import dominant_tags, make_classes, read_tagged, word_counts
-    from smtplugins.plugins.cdlm.features.classes import read_classes
 
     if args.input is None and args.tagged is None:
         raise UsageError("expected a text (--input) or a tagged text (--tagged)")

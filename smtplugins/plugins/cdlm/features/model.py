@@ -15,8 +15,10 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
+from smtformats.tokens import blanks
 from smtplugins.contracts.errors import SmtError, UsageError
 from smtplugins.contracts.models import Files, Model
+from smtplugins.contracts.tools.grammars import Rules, Vocabulary
 from smtplugins.plugins.cdlm.features.blm import Baseline, LmPiece, PieceScorer
 from smtplugins.plugins.cdlm.features.classes import ClassMap, load_classes
 from smtplugins.plugins.cdlm.features.tsrb import MARKS, NAMESPACE, Alphabet, PairWeights, bigrams_of_list
@@ -26,7 +28,7 @@ if TYPE_CHECKING:
 
     from smtformats import Candidates, GrammarColumns
     from smtplugins.contracts.data import Sentence
-    from smtplugins.contracts.tools.grammars import Edges, Rules, Vocabulary
+    from smtplugins.contracts.tools.grammars import Edges
 
     Array = NDArray[Any]
 
@@ -137,8 +139,6 @@ class OverRules:
         """Score each hypothesis of a list by its tree."""
         import numpy as np
 
-        from smtformats.tokens import blanks
-
         sums = np.zeros(len(candidates))
         if self._pairs:
             sums = self.pairs.sums(bigrams_of_list(self.alphabet, candidates, NAME), len(candidates))
@@ -181,8 +181,6 @@ class Whole:
 
     def fragment_scores(self, columns: GrammarColumns) -> Array:
         """Score each rule out of context."""
-        from smtplugins.contracts.tools.grammars import Rules, Vocabulary
-
         rules = Rules(Vocabulary(columns.words[:]), columns.target, columns.target_offsets, ordered=False)
         scores: Array = self.weight * self._lm.fragment_scores(columns) + self.over_rules.score_rules(rules)
         return scores

@@ -16,15 +16,18 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
 
+from smtformats import Columns
+from smtformats.tokens import blanks
 from smtplugins.contracts.errors import UsageError
+from smtplugins.contracts.tools.grammars import Rules
 from smtplugins.plugins.cdlm.features.classes import ClassMap, read_classes
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from smtformats import Candidates, Columns
+    from smtformats import Candidates
     from smtformats.tree.trees import Tree
-    from smtplugins.contracts.tools.grammars import Rules, Vocabulary
+    from smtplugins.contracts.tools.grammars import Vocabulary
 
     Array = NDArray[Any]
 
@@ -142,8 +145,6 @@ class Alphabet:
         """Count bigrams as sparse columns, sorted by key within a row."""
         import numpy as np
 
-        from smtformats import Columns
-
         pairs = self.size * self.size
         both, counts = np.unique(bigrams.rows * pairs + bigrams.keys, return_counts=True)
         keys, ids = np.unique(both % pairs, return_inverse=True)
@@ -188,8 +189,6 @@ def rules_of_trees(trees: Iterable[Tree]) -> tuple[Rules, Array]:
     """Return the target sides of all tree nodes, and the tree number of each."""
     import numpy as np
 
-    from smtplugins.contracts.tools.grammars import Rules
-
     targets: list[list[str | int]] = []
     owners: list[int] = []
     for number, tree in enumerate(trees):
@@ -212,8 +211,6 @@ def rules_of_trees(trees: Iterable[Tree]) -> tuple[Rules, Array]:
 
 def bigrams_of_list(alphabet: Alphabet, candidates: Candidates, label: str) -> ClassBigrams:
     """Return the class bigrams of each hypothesis of a list with trees."""
-    from smtformats.tokens import blanks
-
     trees = candidates.derivations
     if trees is None:
         raise UsageError(f"feature {label!r} needs the derivation: expected a list with trees, found none in it")

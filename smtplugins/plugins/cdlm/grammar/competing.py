@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
+import numpy as np
+from numpy.typing import NDArray
+
+from smtformats.hypergraph.graph import GraphColumns
 from smtplugins.contracts.errors import UsageError
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
-    from smtformats.hypergraph.graph import GraphColumns
 
 Scope = Literal["item", "cell"]
 
@@ -24,8 +22,6 @@ def competing_rules(
     Edges without a rule are in no group. Edges left out are those of unknown-word rules: rules of at most one word with
     a feature whose name begins with a match of ``marks`` (None: leave out none).
     """
-    import numpy as np
-
     used = graph.rules >= 0
     minted = used & _unknown_word_edges(graph, marks) if marks is not None else np.zeros(len(graph), dtype=bool)
     edges = np.flatnonzero(used & ~minted)
@@ -46,8 +42,6 @@ def competing_rules(
 
 def _unknown_word_edges(graph: GraphColumns, marks: str) -> NDArray[np.bool_]:
     """Return a mask of the edges with unknown-word rules."""
-    import numpy as np
-
     begins = re.compile(marks)
     marked = np.array([begins.match(name) is not None for name in graph.names[:]], dtype=bool)
     minted = np.zeros(len(graph), dtype=bool)

@@ -12,12 +12,20 @@ with the number of rules written: see ``native/pairs.hpp``.
 
 from __future__ import annotations
 
+import io
 import re
 import tempfile
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, Literal
 
+import numpy as np
+from numpy.typing import NDArray
+
+from smtformats.columns import GrammarColumns, string_table
+from smtformats.grammar.rules import NonTerminal, Rule
 from smtplugins.contracts.errors import SmtError, UsageError
+from smtplugins.contracts.tools.files import find_format, number, rounded
+from smtplugins.contracts.tools.grammars import Vocabulary, gathered, row_scores
 from smtplugins.plugins.cdlm.grammar.choices import MOST, Choices, GrammarCounts
 from smtplugins.plugins.cdlm.grammar.competing import Scope, competing_rules
 
@@ -25,10 +33,7 @@ if TYPE_CHECKING:
     import os
 
     import numpy as np
-    from numpy.typing import NDArray
 
-    from smtformats.columns import GrammarColumns
-    from smtformats.grammar.rules import Rule
     from smtformats.hypergraph.graph import GraphColumns
     from smtplugins.contracts.tools.graphs import Hypergraph
 
@@ -59,7 +64,6 @@ class Confusions:
         folder: str | os.PathLike[str] | None = None,
     ) -> None:
         from smtplugins.contracts.tools.extraction import default_memory
-        from smtplugins.contracts.tools.grammars import Vocabulary
         from smtplugins.plugins.cdlm._cdlm import Confusions as Native
 
         self.choices = choices = choices or Choices()
@@ -91,10 +95,6 @@ class Confusions:
 
     def add(self, columns: GrammarColumns) -> None:
         """Add the rules of a grammar."""
-        import numpy as np
-
-        from smtplugins.contracts.tools.grammars import row_scores
-
         scores: NDArray[np.float32] = np.empty(0, np.float32)
         if not isinstance(self.choices.best, str) and self.choices.cap:
             names = columns.names[:]
@@ -118,8 +118,6 @@ class Confusions:
         self._native.add_edges(edges=rules, groups=groups, **self._sides(columns.grammar))
 
     def _sides(self, columns: GrammarColumns) -> dict[str, Any]:
-        import numpy as np
-
         kinds: dict[str, Any] = {
             "lhs": np.int32, "source": np.int32, "source_offsets": np.int64, "target": np.int32,
             "target_offsets": np.int64,
@@ -130,10 +128,6 @@ class Confusions:
 
     def finish(self) -> None:
         """End adding; methods that return rules call it."""
-        import numpy as np
-
-        from smtformats.columns import string_table
-
         if self._done:
             return
         choices = self.choices
@@ -172,11 +166,6 @@ class Confusions:
 
     def columns(self, weights: Weighting = "none") -> GrammarColumns:
         """Return the rules as a grammar in memory."""
-        import numpy as np
-
-        from smtformats.columns import GrammarColumns, string_table
-        from smtplugins.contracts.tools.grammars import gathered
-
         pieces = [(*pair, _costs(pair[0], pair[2])) for pair in self._pairs()]
         symbols, offsets = self._native.sides()
 
@@ -209,9 +198,6 @@ class Confusions:
 
     def rules(self, weights: Weighting = "none", label: str = LABEL, *, probabilities: bool = False) -> Iterator[Rule]:
         """Yield the rules as records; for formats of ``probabilities`` with a log probability, 0 if not weighted."""
-        from smtformats.grammar.rules import NonTerminal, Rule
-        from smtplugins.contracts.tools.files import rounded
-
         names = (COST,) if weights == "relfreq" or probabilities else ()
         sign = (-1.0 if probabilities else 1.0) if weights == "relfreq" else 0.0
         symbols: NDArray[np.int32] | None = None
@@ -237,13 +223,6 @@ class Confusions:
 
     def _check_words(self, format: str, label: str) -> None:
         """Raise an error for words or labels that the format cannot represent."""
-        import io
-
-        import numpy as np
-
-        from smtformats.grammar.rules import Rule
-        from smtplugins.contracts.tools.files import find_format, number
-
         if _LABEL.fullmatch(label) is None:
             raise UsageError(f"label: expected a name without blanks, commas, bars and brackets, found {label!r}")
         symbols, _ = self._native.sides()
@@ -256,8 +235,6 @@ class Confusions:
 
 def _costs(inputs: NDArray[np.uint32], times: NDArray[np.uint64]) -> NDArray[np.float32]:
     """Return negative log relative frequencies; an input's pairs must be complete."""
-    import numpy as np
-
     if not len(inputs):
         return np.empty(0, np.float32)
     starts = np.flatnonzero(np.concatenate([[True], inputs[1:] != inputs[:-1]]))

@@ -9,7 +9,9 @@ import sys
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
+from smtformats.files import open_binary_write
 from smtplugins.contracts.errors import UsageError
+from smtplugins.contracts.tools.running import add_quiet, hushed, progress
 
 if TYPE_CHECKING:
     from smtplugins.contracts.tools.running import Host
@@ -22,8 +24,6 @@ _UNITS = {"": 0, "K": 10, "M": 20, "G": 30, "T": 40}
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the options."""
-    from smtplugins.contracts.tools.running import add_quiet
-
     what = parser.add_mutually_exclusive_group(required=True)
     what.add_argument(
         "-i",
@@ -100,7 +100,6 @@ def run(host: Host, args: argparse.Namespace) -> None:
     from dataclasses import asdict
 
     from smtplugins.contracts.tools.files import write_json
-    from smtplugins.contracts.tools.running import hushed
     from smtplugins.plugins.cdlm.grammar.confusion_grammar import Confusions
 
     choices = choices_of(host, args)
@@ -157,7 +156,6 @@ def memory_of(text: str | None) -> int | None:
 
 def _read(host: Host, args: argparse.Namespace, confusions: Confusions) -> None:
     from smtplugins.contracts.tools.files import load_grammar, naming, open_known
-    from smtplugins.contracts.tools.running import progress
 
     formats = host.formats()
     if args.forests is None:
@@ -175,9 +173,7 @@ def _read(host: Host, args: argparse.Namespace, confusions: Confusions) -> None:
 
 
 def _write(host: Host, args: argparse.Namespace, confusions: Confusions) -> None:
-    from smtformats.files import open_binary_write
     from smtplugins.contracts.tools.files import find_format, write_all
-    from smtplugins.contracts.tools.running import progress
     from smtplugins.plugins.cdlm.grammar.confusion_grammar import NATIVE, PROBABILITIES
 
     name = args.to_format or DEFAULT

@@ -6,6 +6,11 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from smtplugins.contracts.errors import UsageError
+from smtplugins.contracts.tools.running import add_number, sayer
+from smtplugins.contracts.tools.study import add_metric, add_printing, judge_rows, render_tables
+from smtplugins.plugins.cdlm.sets.confuse_command import add_setting, add_text, add_work, setting_of, there
+
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Callable, Sequence
@@ -20,18 +25,12 @@ METRIC = "bleu,tokenize=none"
 
 def add_judging(parser: argparse.ArgumentParser) -> None:
     """Add the options of evaluation, shared with ``compare``."""
-    from smtplugins.contracts.tools.running import add_number
-    from smtplugins.contracts.tools.study import add_metric
-
     add_metric(parser, METRIC)
     add_number(parser, "--nbest", 100, "size of the n-best lists whose n-grams are compared")
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the options."""
-    from smtplugins.contracts.tools.study import add_printing
-    from smtplugins.plugins.cdlm.sets.confuse_command import add_setting, add_text, add_work
-
     add = parser.add_argument
     add_text(parser, "held-out sentences")
     add("--model", action="append", default=[], metavar="DIR", help="a model of `smt cdlm train` (repeatable)")
@@ -76,8 +75,6 @@ def rows_of(
     references: Sequence[Sequence[str]],
 ) -> list[dict[str, Any]]:
     """Return the rows of table 2."""
-    from smtplugins.contracts.tools.study import judge_rows
-
     names = [{"name": model.name} for model in contenders]
     rows = judge_rows(metric, names, [[own.texts] for own, _ in picks], references)
     same: list[dict[str, Any]] = [{} for _ in picks]
@@ -116,12 +113,8 @@ def compared_ngrams(
 
 def run(host: Host, args: argparse.Namespace) -> None:
     """Run the command."""
-    from smtplugins.contracts.errors import UsageError
     from smtplugins.contracts.tools.files import find_format, write_all
-    from smtplugins.contracts.tools.running import sayer
-    from smtplugins.contracts.tools.study import render_tables
     from smtplugins.plugins.cdlm.picking import picking
-    from smtplugins.plugins.cdlm.sets.confuse_command import setting_of, there
     from smtplugins.plugins.cdlm.sets.confusing import read_text
     from smtplugins.plugins.cdlm.study.tables import ngrams_table, picking_table
 

@@ -14,8 +14,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from smtformats.tokens import is_id
 from smtplugins.contracts.errors import SmtError, UsageError
-from smtplugins.plugins.cdlm.sets.confusing import BLM, OOV, TSRB, WP, ConfusionSetting, confusion_sets
+from smtplugins.plugins.cdlm.sets.confusing import BLM, OOV, TSRB, WP, ConfusionSetting, confusion_sets, read_text
 
 if TYPE_CHECKING:
     from smtplugins.contracts.data import Sentence
@@ -203,8 +204,6 @@ def best_strings(graph: Hypergraph, count: int) -> list[str]:
 
 def strings_of_lists(host: Host, path: Path, count: int, sentences: int) -> list[list[str]]:
     """Return the first distinct strings of each list of a file, indexed by sentence number."""
-    from smtformats.tokens import is_id
-
     lists: dict[int, list[str]] = {}
     for nbest in host.read(path):
         if not is_id(nbest.id):
@@ -241,8 +240,6 @@ def gain_shape(texts: Sequence[str], references: Sequence[Sequence[str]]) -> tup
 
 def references_of(host: Host, text: Path, paraphrases: Sequence[Path]) -> list[list[str]]:
     """Read the sentences and their paraphrases as reference streams."""
-    from smtplugins.plugins.cdlm.sets.confusing import read_text
-
     streams = [[sentence.text for sentence in read_text(host, path)] for path in (text, *paraphrases)]
     for path, stream in zip(paraphrases, streams[1:], strict=True):
         if len(stream) != len(streams[0]):

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from smtplugins.contracts.errors import UsageError
+from smtplugins.contracts.tools.running import add_number, add_quiet, sayer
 
 if TYPE_CHECKING:
     import argparse
@@ -16,8 +17,6 @@ if TYPE_CHECKING:
 
 def add_setting(parser: argparse.ArgumentParser, *, required: bool = True) -> None:
     """Add the options of confusion sets, shared by several commands; ``required`` is for ``--grammar``."""
-    from smtplugins.contracts.tools.running import add_number
-
     group = parser.add_argument_group("confusion sets")
     add = group.add_argument
     add("-g", "--grammar", required=required, metavar="FILE", help="a confusion grammar (`smt cdlm grammar` makes one)")
@@ -55,8 +54,6 @@ def add_text(parser: argparse.ArgumentParser, what: str) -> None:
 
 def add_work(parser: argparse.ArgumentParser) -> None:
     """Add the options of processes, cache and verbosity."""
-    from smtplugins.contracts.tools.running import add_quiet
-
     parser.add_argument("-j", "--jobs", type=int, default=1, metavar="N", help="processes (same output for any N)")
     parser.add_argument("--cache", metavar="DIR|off", help="cache of loaded grammars (default: $SMT_CACHE)")
     add_quiet(parser)
@@ -118,7 +115,6 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(host: Host, args: argparse.Namespace) -> None:
     """Run the command."""
     from smtplugins.contracts.tools.files import write_json
-    from smtplugins.contracts.tools.running import sayer
     from smtplugins.plugins.cdlm.sets.confusing import keep_sets, read_text, read_weights
 
     say = sayer(args.quiet, "smt cdlm confuse")

@@ -15,10 +15,11 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
+from smtformats.grammar.rules import Rule
 from smtplugins.contracts.errors import SmtError, UsageError
 from smtplugins.contracts.spec import Spec
-from smtplugins.contracts.tools.decoding import RuleTable
-from smtplugins.contracts.tools.running import ModelConfig, RunConfig
+from smtplugins.contracts.tools.decoding import RuleTable, make_translator, read_sentences
+from smtplugins.contracts.tools.running import ModelConfig, RunConfig, default_runner, progress
 
 if TYPE_CHECKING:
     from smtplugins.contracts.data import Sentence
@@ -122,7 +123,6 @@ def read_weights(host: Host, path: Path) -> dict[str, float]:
 
 def write_words(path: Path, sentences: Iterable[Sentence], unknown: str) -> int:
     """Write the table of unknown-word rules, one for each word of the sentences; returns their number."""
-    from smtformats.grammar.rules import Rule
     from smtplugins.contracts.tools.files import find_format, write_all
 
     words = sorted({word for sentence in sentences for word in sentence.tokens})
@@ -132,8 +132,6 @@ def write_words(path: Path, sentences: Iterable[Sentence], unknown: str) -> int:
 
 def read_text(host: Host, path: Path) -> list[Sentence]:
     """Read sentences, one per line; ids are line numbers from 0. Raises SmtError if no line has a word."""
-    from smtplugins.contracts.tools.decoding import read_sentences
-
     sentences = list(read_sentences(host, path, "text"))
     if not any(sentence.tokens for sentence in sentences):
         raise SmtError(f"{path}: expected sentences, found none with a word")
@@ -152,8 +150,6 @@ def confuser(
 
     Writes the unknown-word rules into ``folder``, which must exist until the translator has loaded its tables.
     """
-    from smtplugins.contracts.tools.decoding import make_translator
-
     folder.mkdir(parents=True, exist_ok=True)
     write_words(folder / WORDS, sentences, setting.unknown)
     config = setting.config(host, folder / WORDS)
@@ -260,7 +256,6 @@ def keep_sets(
     import tempfile
 
     from smtplugins.contracts.tools.files import ForestFiles
-    from smtplugins.contracts.tools.running import default_runner, progress
 
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise UsageError(f"{folder}: expected an empty folder, or none yet, found other files")

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
+from smtformats import Columns
+from smtformats.columns import string_table
+from smtplugins.contracts.tools.graphs import Hypergraph
+from smtplugins.contracts.tools.search import NoPhrases, phrase_spans
 from smtplugins.plugins.cdlm.features.tsrb import Alphabet, ClassBigrams
 
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from smtformats import Columns
-    from smtplugins.contracts.tools.graphs import Hypergraph
-
-    Array = NDArray[Any]
+Array = NDArray[Any]
 
 
 def graph_bigrams(graph: Hypergraph, alphabet: Alphabet) -> ClassBigrams:
@@ -29,10 +30,6 @@ def graph_bigrams(graph: Hypergraph, alphabet: Alphabet) -> ClassBigrams:
 
 def _sides(graph: Hypergraph) -> tuple[Array, Array]:
     """Return symbols and offsets of the target sides, without the gaps before phrases."""
-    import numpy as np
-
-    from smtplugins.contracts.tools.search import NoPhrases, phrase_spans
-
     symbols, offsets = np.asarray(graph.grammar.target), np.asarray(graph.grammar.target_offsets, dtype=np.int64)
     try:
         phrase_spans(graph)
@@ -48,10 +45,6 @@ def with_rule_columns(graph: Hypergraph, columns: Columns) -> Hypergraph:
 
     Rules without edges get their features, too. Raises ValueError for a name that the graph already has.
     """
-    import numpy as np
-
-    from smtformats.columns import string_table
-
     if len(columns) != len(graph.grammar):
         raise ValueError(f"expected a row for each of {len(graph.grammar)} rules, found {len(columns)}")
     own = graph.names[:]

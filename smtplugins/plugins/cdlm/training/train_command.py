@@ -5,6 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from smtplugins.contracts.spec import Spec
+from smtplugins.contracts.tools.running import add_number, runs, sayer
+from smtplugins.plugins.cdlm.sets.confuse_command import add_setting, add_text, add_work, setting_of, there
+from smtplugins.plugins.cdlm.sets.confusing import read_weights
+from smtplugins.plugins.cdlm.training.rounds import LEARNER, Training, save, train
+
 if TYPE_CHECKING:
     import argparse
 
@@ -13,8 +19,6 @@ if TYPE_CHECKING:
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the options."""
-    from smtplugins.plugins.cdlm.sets.confuse_command import add_setting, add_text, add_work
-
     add = parser.add_argument
     add_text(parser, "sentences")
     add("-w", "--weights", metavar="FILE", help="start weights: a file or a model's folder (default: blm 1)")
@@ -31,9 +35,6 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def _add_learning(parser: argparse.ArgumentParser) -> None:
-    from smtplugins.contracts.tools.running import add_number
-    from smtplugins.plugins.cdlm.training.rounds import LEARNER
-
     group = parser.add_argument_group("learning")
     add = group.add_argument
     add(
@@ -58,12 +59,6 @@ def _add_learning(parser: argparse.ArgumentParser) -> None:
 
 def run(host: Host, args: argparse.Namespace) -> None:
     """Run the command."""
-    from smtplugins.contracts.spec import Spec
-    from smtplugins.contracts.tools.running import runs, sayer
-    from smtplugins.plugins.cdlm.sets.confuse_command import setting_of, there
-    from smtplugins.plugins.cdlm.sets.confusing import read_weights
-    from smtplugins.plugins.cdlm.training.rounds import Training, save, train
-
     say = sayer(args.quiet, "smt cdlm train")
     training = Training(
         setting_of(args),

@@ -7,6 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from smtplugins.contracts.errors import SmtError, UsageError
+from smtplugins.contracts.tools.files import load_grammar
+from smtplugins.contracts.tools.running import add_number, progress
 from smtplugins.plugins.localized.events.blocks import BlockSet
 from smtplugins.plugins.localized.events.collecting import collect, frequent
 
@@ -20,8 +22,6 @@ if TYPE_CHECKING:
 
 def add_bitext(parser: argparse.ArgumentParser) -> None:
     """Add the options of bitext and phrase table."""
-    from smtplugins.contracts.tools.running import add_number
-
     add = parser.add_argument
     add("-t", "--phrase-table", required=True, metavar="FILE", help="a phrase table: its phrase pairs are the blocks")
     add("-s", "--source", required=True, metavar="FILE", help="source sentences of the bitext")
@@ -41,8 +41,6 @@ def listed_of(
 ) -> EventList:
     """Make the event list from the options of :func:`add_bitext`."""
     from smtplugins.contracts.tools.extraction import read_pairs
-    from smtplugins.contracts.tools.files import load_grammar
-    from smtplugins.contracts.tools.running import progress
 
     for name, least in (("min_count", 1), ("max_length", 1)):
         value = getattr(args, name)

@@ -5,6 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from smtplugins.contracts.tools.files import add_output, check_folder
+from smtplugins.contracts.tools.running import add_quiet, sayer
+from smtplugins.plugins.localized.events.bitext import add_bitext, listed_of
+from smtplugins.plugins.localized.events.event_lists import RECORD
+
 if TYPE_CHECKING:
     import argparse
 
@@ -13,10 +18,6 @@ if TYPE_CHECKING:
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the options."""
-    from smtplugins.contracts.tools.files import add_output
-    from smtplugins.contracts.tools.running import add_quiet
-    from smtplugins.plugins.localized.events.bitext import add_bitext
-
     add_bitext(parser)
     parser.add_argument("--cache", metavar="DIR|off", help="cache of loaded tables (default: $SMT_CACHE)")
     add_output(parser)
@@ -25,11 +26,6 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(host: Host, args: argparse.Namespace) -> None:
     """Run the command."""
-    from smtplugins.contracts.tools.files import check_folder
-    from smtplugins.contracts.tools.running import sayer
-    from smtplugins.plugins.localized.events.bitext import listed_of
-    from smtplugins.plugins.localized.events.event_lists import RECORD
-
     folder = Path(args.output)
     check_folder(folder, RECORD, force=args.force)
     listed_of(host, args, folder, sayer(args.quiet), args.quiet, force=args.force)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property, partial
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any, Protocol
 
 from smtplugins.contracts.errors import SmtError, UsageError
 from smtplugins.contracts.models import Model
+from smtplugins.plugins.localized.events.event_lists import EventList
 from smtplugins.plugins.localized.learning.maxent import LocalMaxent
 from smtplugins.plugins.localized.learning.problem import (
     BIGRAM,
@@ -19,11 +21,6 @@ from smtplugins.plugins.localized.learning.problem import (
     neutral_problem,
 )
 from smtplugins.plugins.localized.model.features import FLOATS, BlockColumns, BoundaryLm, Estimates, block_columns
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from smtplugins.plugins.localized.events.event_lists import EventList
 
 LETTERS = dict(zip("abcdef", (FLOATS[0], FLOATS[1], FLOATS[2], FLOATS[3], FLOATS[4], BIGRAM), strict=True))
 """The features by the letters of table 1."""

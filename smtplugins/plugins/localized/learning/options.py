@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from smtplugins.contracts.errors import UsageError
+from smtplugins.contracts.tools.running import add_number
 from smtplugins.plugins.localized.learning.material import BlockMaterial, Recipe
 from smtplugins.plugins.localized.learning.problem import KEEP
 from smtplugins.plugins.localized.model.features import Estimates
@@ -18,8 +19,6 @@ if TYPE_CHECKING:
 
 def add_learning(parser: argparse.ArgumentParser) -> None:
     """Add the options of features and learning."""
-    from smtplugins.contracts.tools.running import add_number
-
     add = parser.add_argument
     add("--lm", required=True, metavar="FILE", help="a language model: ARPA or KenLM probing file")
     add_number(parser, "--threshold", 3, "use block bigrams with more than N events")

@@ -8,6 +8,13 @@ import shutil
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from smtplugins.contracts.tools.files import add_output, check_folder, new_folder
+from smtplugins.contracts.tools.running import add_quiet, hushed, sayer
+from smtplugins.plugins.localized.events.event_lists import EventList
+from smtplugins.plugins.localized.learning import options as learning
+from smtplugins.plugins.localized.learning.material import check_letters, learn_bigrams, learn_floats
+from smtplugins.plugins.localized.learning.options import add_learning
+
 if TYPE_CHECKING:
     import argparse
 
@@ -18,10 +25,6 @@ RECORD = "run.yaml"
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the options."""
-    from smtplugins.contracts.tools.files import add_output
-    from smtplugins.contracts.tools.running import add_quiet
-    from smtplugins.plugins.localized.learning.options import add_learning
-
     add = parser.add_argument
     add("--events", required=True, metavar="DIR", help="event list made by `smt localized events`")
     add_learning(parser)
@@ -39,12 +42,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(host: Host, args: argparse.Namespace) -> None:
     """Run the command."""
-    from smtplugins.contracts.tools.files import check_folder, new_folder
-    from smtplugins.contracts.tools.running import hushed, sayer
     from smtplugins.plugins.localized.decoding.block_system import write_table
-    from smtplugins.plugins.localized.events.event_lists import EventList
-    from smtplugins.plugins.localized.learning import options as learning
-    from smtplugins.plugins.localized.learning.material import check_letters, learn_bigrams, learn_floats
 
     letters = check_letters(args.features)
     check_folder(Path(args.output), RECORD, force=args.force)

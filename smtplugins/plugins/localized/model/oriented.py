@@ -9,17 +9,15 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from smtplugins.contracts.data import Sentence
 from smtplugins.contracts.errors import UsageError
+from smtplugins.contracts.tools.grammars import Edges
+from smtplugins.plugins.localized.events.blocks import BlockSet
 from smtplugins.plugins.localized.events.event_lists import EventList
 from smtplugins.plugins.localized.model.bigrams import BigramWeights
 from smtplugins.plugins.localized.model.spans import Span, orientation, spans_of, words_of
-
-if TYPE_CHECKING:
-    from smtplugins.contracts.data import Sentence
-    from smtplugins.contracts.tools.grammars import Edges
-    from smtplugins.plugins.localized.events.blocks import BlockSet
 
 Block = tuple[str, str]
 

@@ -12,6 +12,7 @@ from typing import Any
 from smtplugins.contracts.models import Model
 from smtplugins.contracts.tools.decoding import read_sentences
 from smtplugins.contracts.tools.language_models import check_lm
+from smtplugins.contracts.tools.running import hushed, progress
 from smtplugins.contracts.tools.study import (
     Study,
     StudyColumn,
@@ -137,8 +138,6 @@ class BlockStudy(Study):
         return self.step(f"row-{row.key}/done", lambda: self._translate(row))
 
     def _translate(self, row: BlockRow) -> Mapping[str, Any]:
-        from smtplugins.contracts.tools.running import hushed, progress
-
         sentences = self.sets["test"]
         with hushed(self.quiet):
             model = self._model(row)

@@ -13,12 +13,14 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
+import numpy as np
+
 from smtplugins.contracts.decoders import Decoding
 from smtplugins.contracts.errors import SmtError, UsageError
 from smtplugins.contracts.options import check_bounds, fill, option
 from smtplugins.contracts.tools.decoding import ForestDecoder, PhraseTableOptions, SentenceParser, Times, added, nats
 from smtplugins.contracts.tools.features import SearchScorers
-from smtplugins.contracts.tools.search import SearchLimit, forest_of_parse
+from smtplugins.contracts.tools.search import SearchLimit, forest_of_parse, joint_scorer
 from smtplugins.plugins.searn.decoding.following import Follower, load_policy, monotone
 from smtplugins.plugins.searn.decoding.fragments import built, hypergraph_of_fragments, path_features, traced
 from smtplugins.plugins.searn.decoding.history import COLUMNS, ItgHistory
@@ -201,9 +203,6 @@ class _Worker:
 
     def _prepared(self, sentence: Sentence, forest: SentenceForest) -> Searcher:
         """The search, with the features' scorers set up for the sentence."""
-        import numpy as np
-
-        from smtplugins.contracts.tools.search import joint_scorer
         from smtplugins.plugins.searn._searn import Amasis as Native
 
         parts, same = self._scorers.prepared(sentence, forest.forest.tables.words)

@@ -6,13 +6,17 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from smtformats.grammar.rules import NonTerminal, Rule
+from smtformats.grammar.shared.gather import Numbering
+from smtplugins.contracts.decoders import BuiltStep
+from smtplugins.contracts.tools.decoding import BestFeatures, rule_text
+from smtplugins.contracts.tools.search import hypergraph_of_spans
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from smtformats.columns import GrammarColumns
-    from smtplugins.contracts.decoders import BuiltStep
     from smtplugins.contracts.tools.decoding import SentenceForest
     from smtplugins.contracts.tools.grammars import Forest
     from smtplugins.contracts.tools.graphs import Hypergraph
@@ -34,10 +38,6 @@ def hypergraph_of_fragments(
     ``rule_features`` are the features of the forest's rules: offsets, ids in ``forest.tables.names``, values. ``names``
     name the search's own columns in order; without names the label columns are left out.
     """
-    import numpy as np
-
-    from smtplugins.contracts.tools.search import hypergraph_of_spans
-
     offsets, ids, values = rule_features
     offsets = np.append(offsets, [offsets[-1]] * len(REDUCTIONS)).astype(np.int64)
     rules = with_reductions(forest.rule_columns)
@@ -46,10 +46,6 @@ def hypergraph_of_fragments(
 
 def with_reductions(rules: GrammarColumns) -> GrammarColumns:
     """Append R+ and R- to the rules."""
-    import numpy as np
-
-    from smtformats.grammar.shared.gather import Numbering
-
     table = Numbering(rules.labels[:])
     label = table.add(_LABEL)
     gap = -1 - label
@@ -79,9 +75,6 @@ def _rule(parsed: SentenceForest, number: int) -> Rule:
 
 def built(parsed: SentenceForest, graph: AmasisGraph) -> list[BuiltStep]:
     """The steps that build the best derivation: shifts, each followed by the reductions of its label."""
-    from smtplugins.contracts.decoders import BuiltStep
-    from smtplugins.contracts.tools.decoding import rule_text
-
     rules, firsts, lasts, scores = (
         column[graph.path].tolist() for column in (graph.rules, graph.firsts, graph.lasts, graph.scores)
     )
@@ -142,7 +135,6 @@ def traced(parsed: SentenceForest, graph: AmasisGraph, labels: Sequence[str]) ->
 
 def path_features(forest: SentenceForest, graph: AmasisGraph, names: Sequence[str]) -> Mapping[str, float]:
     """The features of the best derivation, summed on first access."""
-    from smtplugins.contracts.tools.decoding import BestFeatures
 
     def steps() -> tuple[NDArray[Any], NDArray[Any]] | None:
         if not graph.nodes:

@@ -12,6 +12,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from smtformats.tokens import blanks
 from smtplugins.contracts.errors import UsageError
 from smtplugins.plugins.searn.decoding.following import load_policy, pair_columns
 from smtplugins.plugins.searn.learning.policy import BEGIN, History, Policy, operations, static_names
@@ -61,7 +62,6 @@ class ItgHistory:
         """Score the hypotheses, a row each."""
         import numpy as np
 
-        from smtformats.tokens import blanks
         from smtplugins.contracts.tools.features import phrases_of
 
         if source is None:

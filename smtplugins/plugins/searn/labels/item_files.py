@@ -6,14 +6,13 @@ import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from smtplugins.contracts.errors import SmtError
 from smtplugins.contracts.tools.files import Growing, read_array, read_record
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
 
 RECORD = "items.json"
 _WHAT = "labelled items"
@@ -44,8 +43,6 @@ class ItemFolder:
     @classmethod
     def open(cls, folder: Path) -> ItemFolder:
         """Map the arrays of `items/`, given that folder or its parent."""
-        import numpy as np
-
         folder = Path(folder)
         if not (folder / RECORD).is_file() and (folder / "items" / RECORD).is_file():
             folder = folder / "items"
@@ -107,14 +104,10 @@ class ItemWriter:
         self._append("offsets", [0])
 
     def _append(self, name: str, values: object) -> None:
-        import numpy as np
-
         self._columns[name].append(np.asarray(values, dtype=_ARRAYS[name]).reshape(-1))
 
     def add(self, sentences: Sequence[Sequence[tuple[str, str, str]]], spans: object) -> None:
         """Append sentence pairs, each a list of (source words, target words, label), with the spans of all items."""
-        import numpy as np
-
         ends = self._items + np.cumsum([len(items) for items in sentences], dtype=np.int64)
         flat = [item for items in sentences for item in items]
         for place, (name, ids) in enumerate(self._ids.items()):
@@ -143,8 +136,6 @@ class ItemWriter:
 
     def _order_labels(self) -> None:
         """Renumber labels by decreasing frequency, then by name."""
-        import numpy as np
-
         known = self._ids["labels"]
         places = np.load(self._folder / "labels.npy", mmap_mode="r+") if self._items else np.zeros(0, np.int32)
         counts = np.bincount(places, minlength=len(known))

@@ -4,19 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from smtplugins.contracts.errors import SmtError
+from smtplugins.plugins.searn.labels.item_files import ItemFolder
+from smtplugins.plugins.searn.labels.pair_columns import PairColumns
 from smtplugins.plugins.searn.learning.policy import BEGIN, STATIC, static_names
 from smtplugins.plugins.searn.learning.sequences import Loss, Sequences
 
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from smtplugins.plugins.searn.labels.item_files import ItemFolder
-    from smtplugins.plugins.searn.labels.pair_columns import PairColumns
-
-    Array = NDArray[Any]
+Array = NDArray[Any]
 
 
 @dataclass(frozen=True)
@@ -42,8 +41,6 @@ def item_sequences(
     Word and fragment features that occur fewer than ``min_count`` times in the first ``trained`` sequences (by default
     the first folder) are dropped. ``columns`` are real-valued features, which are never dropped.
     """
-    import numpy as np
-
     if not folders[0].items:
         raise SmtError("searn: expected labelled items to learn from, found none")
     joined = _join(folders)
@@ -88,8 +85,6 @@ def _features(
     ids: Array, names: list[str], joined: _Joined, columns: PairColumns | None
 ) -> tuple[Array, Array, Array | None]:
     """Offsets, ids and values of each item's features; names of real-valued features are appended to ``names``."""
-    import numpy as np
-
     there = ids >= 0
     widths = there.sum(axis=1)
     if columns is None:
@@ -114,8 +109,6 @@ def _features(
 
 def _join(folders: Sequence[ItemFolder]) -> _Joined:
     """Concatenate folders with shared numbers of words and phrases."""
-    import numpy as np
-
     labels = {label: at for at, label in enumerate(folders[0].label_names)}
     tables: dict[str, dict[str, int]] = {table: {} for table in ("source", "previous", "target", "last")}
     tables["previous"][BEGIN] = tables["last"][""] = 0

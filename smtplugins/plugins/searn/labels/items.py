@@ -10,11 +10,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
+import numpy as np
+from numpy.typing import NDArray
+
+from smtplugins.plugins.searn._searn import find_items as native
 
 Span: TypeAlias = tuple[int, int]
 """Position of the first word, and of the last plus 1."""
@@ -62,10 +63,6 @@ class ItemArrays:
 
 def find_items(pairs: Sequence[tuple[int, int, Sequence[tuple[int, int]]]]) -> ItemArrays:
     """Find the items of sentence pairs, given as (number of source words, number of target words, links from 0)."""
-    import numpy as np
-
-    from smtplugins.plugins.searn._searn import find_items as native
-
     sources, targets = (np.array([pair[side] for pair in pairs], np.int32) for side in (0, 1))
     offsets = np.zeros(len(pairs) + 1, np.int64)
     np.cumsum([len(pair[2]) for pair in pairs], out=offsets[1:])

@@ -7,6 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from smtplugins.contracts.errors import UsageError
+from smtplugins.contracts.tools.files import add_output
+from smtplugins.contracts.tools.running import add_quiet
 
 if TYPE_CHECKING:
     import argparse
@@ -18,9 +20,6 @@ _SHOWN = 12
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the command's options."""
-    from smtplugins.contracts.tools.files import add_output
-    from smtplugins.contracts.tools.running import add_quiet
-
     add = parser.add_argument
     add("-s", "--source", required=True, metavar="FILE", help="source sentences, one per line")
     add("-t", "--target", required=True, metavar="FILE", help="target sentences, in the same order")

@@ -10,15 +10,21 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
+import numpy as np
+
 from smtformats.errors import FormatError, quote
+from smtformats.files import open_binary_write, shown_name
+from smtformats.tokens import blanks
+from smtplugins.contracts.tools.extraction import Bitext, read_pairs, spill_folder
 from smtplugins.contracts.tools.files import new_folder
+from smtplugins.contracts.tools.running import progress
+from smtplugins.plugins.searn.labels.item_files import ItemWriter
 from smtplugins.plugins.searn.labels.items import KINDS, ItemArrays, find_items
+from smtplugins.plugins.searn.labels.table import LeafTable, shares
 
 if TYPE_CHECKING:
     from smtplugins.contracts.tools.extraction import Pair
     from smtplugins.contracts.tools.running import Host
-    from smtplugins.plugins.searn.labels.item_files import ItemWriter
-    from smtplugins.plugins.searn.labels.table import LeafTable
 
 STATISTICS = "statistics.json"
 LABELS = "labels.gz"
@@ -42,8 +48,6 @@ class AlignedFiles:
 
     def pairs(self, host: Host, skip_bad: bool, statistics: LabelStatistics) -> Iterator[AlignedWords]:
         """Yield words and links of each pair; one with links outside is an error, or empty with ``skip_bad``."""
-        from smtplugins.contracts.tools.extraction import read_pairs
-
         read = read_pairs(self.source, self.target, self.alignment, format=self.format, formats=host.formats())
         for number, pair in enumerate(read, 1):
             source, target, links = self._split(pair, number)
@@ -55,9 +59,6 @@ class AlignedFiles:
             yield source, target, links
 
     def _split(self, pair: Pair, number: int) -> tuple[list[str], list[str], Links | None]:
-        from smtformats.files import shown_name
-        from smtformats.tokens import blanks
-
         source_text, target_text, alignment = pair
         assert alignment is not None
         # The extractor that counts words treats NUL as a blank.
@@ -78,8 +79,6 @@ class AlignedFiles:
         return source, target, alignment.points if inside else None
 
     def _raise_bad_link(self, pair: Pair, source: list[str], target: list[str]) -> None:
-        from smtformats.files import shown_name
-
         assert pair[2] is not None
         bad = next(f"{i}-{j}" for i, j in pair[2].points if i >= len(source) or j >= len(target))
         expected = f"links inside the sentences of {len(source)} and {len(target)} words"
@@ -106,8 +105,6 @@ class LabelStatistics:
 
     def count(self, pairs: list[AlignedWords], items: ItemArrays) -> None:
         """Add the counts of a batch."""
-        import numpy as np
-
         self.sentences += len(pairs)
         for source, target, links in pairs:
             if not source or not target:
@@ -164,12 +161,6 @@ def label_text(
     quiet: bool = True,
 ) -> dict[str, Any]:
     """Write the folder of a text's labels, replacing an old one with ``force``; return its statistics."""
-    from smtformats.files import open_binary_write
-    from smtplugins.contracts.tools.extraction import Bitext, spill_folder
-    from smtplugins.contracts.tools.running import progress
-    from smtplugins.plugins.searn.labels.item_files import ItemWriter
-    from smtplugins.plugins.searn.labels.table import LeafTable, shares
-
     naming = Bitext(files.source, files.target, files.alignment).naming
     statistics = LabelStatistics()
     nulls = _Nulls()

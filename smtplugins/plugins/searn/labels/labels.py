@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
 
+from smtplugins.plugins.searn._searn import label_spans
 from smtplugins.plugins.searn.labels.items import AlignedItem, Span
 from smtplugins.plugins.searn.labels.trees import ReorderingNode, Tree, target_order
 
@@ -28,8 +29,6 @@ def labels_of(items: Sequence[AlignedItem]) -> list[str]:
 
 def labels_of_spans(targets: Sequence[Span]) -> tuple[list[str], int]:
     """Labels of items in source order, given their target spans, and how many elements remain on the stack."""
-    from smtplugins.plugins.searn._searn import label_spans
-
     labels, left = label_spans(targets)
     return labels, left
 

@@ -8,10 +8,9 @@ from __future__ import annotations
 
 import math
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from smtformats.grammar.rules import Rule
+from smtformats.files import open_lines
+from smtformats.grammar.rules import Rule
 
 NULL, NULLS = "null", "nulls"
 """The name of the feature, and the name under which a decoder loads the rules."""
@@ -19,9 +18,6 @@ NULL, NULLS = "null", "nulls"
 
 def null_rules(path: Path, threshold: float = 0.0) -> list[Rule]:
     """Read a file of ``word ||| probability count`` as rules, dropping probabilities below a threshold."""
-    from smtformats.files import open_lines
-    from smtformats.grammar.rules import Rule
-
     rules = []
     with open_lines(path) as lines:
         for line in lines:

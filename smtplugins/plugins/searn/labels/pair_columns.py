@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from smtplugins.contracts.tools.running import Host
+from smtformats import Candidates
+from smtplugins.contracts.tools.running import Host
 
 FeatureRow = tuple[tuple[str, ...], list[float]]
 """Names and values."""
@@ -25,8 +24,6 @@ class PairColumns:
 
     def rows(self, source: str, targets: Sequence[str]) -> list[FeatureRow]:
         """Score targets of a source with all features; both are words joined by blanks."""
-        from smtformats import Candidates
-
         candidates = Candidates(
             id="0", texts=list(targets), layouts=[() for _ in targets], values=[[] for _ in targets], source=source
         )

@@ -8,10 +8,12 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, BinaryIO
+from typing import BinaryIO
 
-if TYPE_CHECKING:
-    from smtplugins.plugins.searn.labels.items import ItemArrays
+import numpy as np
+
+from smtplugins.contracts.tools.extraction import MAX_PHRASE, Phrases, read_lines
+from smtplugins.plugins.searn.labels.items import ItemArrays
 
 PENALTY = 2.718
 
@@ -20,8 +22,6 @@ class LeafTable:
     """Count leaves of sentence pairs and write their table; counts that are large spill to ``folder``."""
 
     def __init__(self, folder: str, *, max_length: int | None = None, parts: bool = True):
-        from smtplugins.contracts.tools.extraction import MAX_PHRASE, Phrases
-
         self._phrases = Phrases(folder, max_length=max_length or MAX_PHRASE)
         self._parts = parts
 
@@ -29,8 +29,6 @@ class LeafTable:
         self, pairs: Sequence[tuple[Sequence[str], Sequence[str], Sequence[tuple[int, int]]]], items: ItemArrays
     ) -> None:
         """Add sentence pairs, given as source words, target words and links, with their items."""
-        import numpy as np
-
         counts = np.diff(items.offsets)
         numbers = np.repeat(np.arange(len(counts), dtype=np.int32), counts)
         rows = np.column_stack([numbers, items.spans])[items.kinds > 0]
@@ -59,8 +57,6 @@ def source_lengths(lines: bytes) -> Counter[int]:
 
 def table_lengths(path: Path) -> Counter[int]:
     """The number of entries of a table file by source length in words."""
-    from smtplugins.contracts.tools.extraction import read_lines
-
     lengths: Counter[int] = Counter()
     for lines in read_lines(path):
         lengths += source_lengths(lines)

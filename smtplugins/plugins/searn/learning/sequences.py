@@ -7,18 +7,19 @@ a metric of the labels as words. The optimal policy assigns the right label, wha
 
 from __future__ import annotations
 
+import collections
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from smtformats import Columns
 from smtplugins.contracts.errors import UsageError
 from smtplugins.plugins.searn.learning.policy import BEGIN, DEEPEST, HISTORY, History, Policy, operations
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from smtformats import Columns
     from smtplugins.contracts.metrics import Metric
 
     Array = NDArray[Any]
@@ -77,8 +78,6 @@ class Sequences:
         ``templates`` are those of the history. Features that occur fewer than ``min_count`` times in the first
         ``trained`` sequences (by default all) are dropped. Labels are numbered by decreasing frequency.
         """
-        import collections
-
         import numpy as np
 
         listed = [list(sequence) for sequence in sequences]
@@ -201,8 +200,6 @@ class Sequences:
 
     def features(self, state: Labelled, actions: Sequence[str]) -> Columns:
         """The features of each label: those of the item and its history; blanks in names become open boxes."""
-        from smtformats import Columns
-
         item = self._item(state)
         part = slice(self.starts[item], self.starts[item + 1])
         names = [self.names[at] for at in self.ids[part].tolist()]

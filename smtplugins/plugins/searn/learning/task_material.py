@@ -7,6 +7,7 @@ weights: it takes the action that leads to the highest reward if the start weigh
 from __future__ import annotations
 
 import functools
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -133,8 +134,6 @@ class SearchTaskMaterial:
 
     def judge(self, mixture: PolicyMixture, decide: Roll, key: int, *, held_out: bool) -> PolicyLoss:
         """Follow a mixture on training or held-out examples and sum the losses."""
-        import math
-
         which = range(self._trained, len(self._examples)) if held_out else range(self._trained)
         losses = list(self._map(functools.partial(self._evaluate, mixture, decide, key), which, "judging"))
         loss = math.fsum(part.loss for part in losses)
@@ -263,8 +262,6 @@ class SearchTaskMaterial:
         return scores
 
     def _reward(self, state: Any) -> float:
-        import math
-
         reward = float(self._task.reward(state))
         if not math.isfinite(reward):
             raise SmtError(f"search task: expected finite rewards, found {reward}")

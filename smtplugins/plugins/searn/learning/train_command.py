@@ -11,6 +11,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from smtplugins.contracts.errors import UsageError
+from smtplugins.contracts.spec import suggestion
+from smtplugins.contracts.tools.running import add_number, add_quiet, default_runner, hushed, runs
 
 if TYPE_CHECKING:
     import argparse
@@ -26,8 +28,6 @@ _NOT_OPTIONS = ("input", "dev", "output", "resume", "quiet", "verbose", "table",
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the command's options."""
-    from smtplugins.contracts.tools.running import add_number, add_quiet
-
     add = parser.add_argument
     add("-i", "--input", required=True, metavar="DIR", help="folder written by `smt searn label`")
     add("-o", "--output", required=True, metavar="DIR", help="output folder")
@@ -74,7 +74,6 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(host: Host, args: argparse.Namespace) -> None:
     """Learn the policy and write it with its configuration."""
-    from smtplugins.contracts.tools.running import runs
     from smtplugins.plugins.searn.learning.searn import Searn
 
     sequences, held = _sequences(host, args)
@@ -117,7 +116,6 @@ def _steps(
     """Learn, or continue learning; return the number of steps."""
     from smtplugins.contracts.models import Model
     from smtplugins.contracts.tasks import TaskProblem
-    from smtplugins.contracts.tools.running import default_runner, hushed
 
     done = run_folder.last_step()
     count, model, state = done if done is not None else (0, Model(), None)
@@ -167,7 +165,6 @@ def _sequences(host: Host, args: argparse.Namespace) -> tuple[Sequences, int]:
 
 def read_history(text: str) -> tuple[str, ...]:
     """Parse the value of --history."""
-    from smtplugins.contracts.spec import suggestion
     from smtplugins.plugins.searn.learning.policy import HISTORY
 
     names = [] if text == "none" else [name.strip() for name in text.split(",")]

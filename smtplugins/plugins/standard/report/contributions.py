@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
+import numpy as np
+from numpy.typing import NDArray
 
-    from smtplugins.contracts.tools.judging import JudgedLists
+from smtplugins.contracts.tools.judging import JudgedLists
 
 
 @dataclass(frozen=True)
@@ -28,8 +28,6 @@ class Contribution:
 
 def contributions(judged: JudgedLists) -> list[Contribution]:
     """Return the contributions of all features, by decreasing spread; without weights all are 1."""
-    import numpy as np
-
     lists, columns = judged.lists, judged.lists.features
     width, count = len(columns.names), len(lists)
     names = columns.names

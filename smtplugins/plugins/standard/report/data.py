@@ -9,13 +9,14 @@ from __future__ import annotations
 import base64
 import json
 import zlib
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-if TYPE_CHECKING:
-    from smtformats import Candidates
-    from smtformats.tree.trees import Tree
-    from smtplugins.contracts.tools.judging import JudgedLists, Report
-    from smtplugins.plugins.standard.report.trees import Shown
+import numpy as np
+
+from smtformats import Candidates
+from smtformats.tree.trees import Tree
+from smtplugins.contracts.tools.judging import JudgedLists, Report
+from smtplugins.plugins.standard.report.trees import Shown
 
 _DIGITS = 6
 _HARMLESS = str.maketrans({"<": "\\u003c", ">": "\\u003e", "&": "\\u0026", "\u2028": "\\u2028", "\u2029": "\\u2029"})
@@ -75,8 +76,6 @@ def _block(judged: JudgedLists, k: int, candidates: int) -> dict[str, Any]:
 
 
 def _features(judged: JudgedLists, first: int, rows: list[int]) -> dict[str, Any]:
-    import numpy as np
-
     columns = judged.lists.features
     places = [slice(columns.offsets[first + row], columns.offsets[first + row + 1]) for row in rows]
     all_ids = np.concatenate([columns.ids[place] for place in places])
@@ -112,8 +111,6 @@ def _walk(tree: Tree) -> list[Any]:
 
 def rounded(values: Any) -> list[float | None]:
     """Round numbers to six significant digits; infinity and NaN become ``None``."""
-    import numpy as np
-
     table = np.asarray(values, dtype=np.float64)
     good = np.isfinite(table)
     sizes = np.where(good & (table != 0), np.abs(table), 1.0)

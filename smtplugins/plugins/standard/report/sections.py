@@ -6,13 +6,10 @@ import math
 import statistics
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from html import escape
-from typing import TYPE_CHECKING
 
+from smtplugins.contracts.tools.judging import OBJECTIVE, Report, RunHistory
 from smtplugins.plugins.standard.report.plots import Band, Line, bar, plot, short
-
-if TYPE_CHECKING:
-    from smtplugins.contracts.tools.judging import Report, RunHistory
-    from smtplugins.plugins.standard.report.trees import Shown
+from smtplugins.plugins.standard.report.trees import Shown
 
 MOST_WEIGHTS = 200
 MOST_STEPS = 500
@@ -92,8 +89,6 @@ def _overview(report: Report) -> Iterator[str]:
 
 
 def _curves(report: Report) -> Iterator[str]:
-    from smtplugins.contracts.tools.judging import OBJECTIVE
-
     runs = report.runs
     yield f"<p>{_how_many(runs)}</p>"
     yield '<div class="plots">'

@@ -12,11 +12,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+import numpy as np
+from numpy.typing import NDArray
+
 from smtplugins.contracts.undirected import OUTSIDE
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from smtplugins.contracts.features import Scorer
     from smtplugins.contracts.tools.grammars import Edges, Vocabulary
     from smtplugins.contracts.undirected import Outside, UndirectedScorer
@@ -68,8 +69,6 @@ class Carries:
 
     def begin(self, targets: Array, offsets: Array) -> None:
         """Set the target sides of the sentence's rules: word ids, or -1 - k for the k-th tail."""
-        import numpy as np
-
         from smtplugins.contracts.tools.grammars import Rules
 
         self._targets = Rules(self._vocabulary, targets, offsets, ordered=False).target
@@ -100,8 +99,6 @@ class Carries:
         An edge is given by its number, its rule, its number of tails, the tail it would be attached by (-1: its head),
         and whether it leads to the goal.
         """
-        import numpy as np
-
         if len(rules) == 1:
             rule, slot, top = int(rules[0]), int(slots[0]), int(tops[0])
             rows_of_parts = []
@@ -197,8 +194,6 @@ class Carries:
     def _edge(self, rule: int) -> Edges:
         known = self._alone.get(rule)
         if known is None:
-            import numpy as np
-
             known = self._alone[rule] = self._edges(np.array([rule]))
         return known
 
@@ -244,8 +239,6 @@ class Completed:
         self, edges: Edges, links: Sequence[Sequence[Any | Outside | None]]
     ) -> tuple[Array, list[list[tuple[Any, ...]]]]:
         """Score the subtrees that these edges complete; returns scores and contexts."""
-        import numpy as np
-
         symbols, offsets = edges.rules.target.tolist(), edges.rules.offsets.tolist()
         targets = [tuple(symbols[first:last]) for first, last in itertools.pairwise(offsets)]
         scores = np.zeros((len(targets), self._components))
@@ -289,8 +282,6 @@ class Completed:
 
     def _combine(self, edges: Edges, ready: Sequence[_Rise]) -> list[tuple[Array, Any]]:
         """Return scores and states of complete edges; equal edges are scored once and cached."""
-        import numpy as np
-
         from smtplugins.contracts.tools.grammars import Edges, Rules
 
         keys = [(rise.target, rise.states) for rise in ready]
@@ -346,8 +337,6 @@ def _below(target: tuple[int, ...], children: Sequence[Any], k: int, above: tupl
 
 
 def _values(scores: Any, rows: int, components: int) -> Array:
-    import numpy as np
-
     values = np.asarray(scores, dtype=np.float64)
     if values.size != rows * components:
         raise ValueError(f"expected {components} scores for each of {rows} edges, found {values.size}")

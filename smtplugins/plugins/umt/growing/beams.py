@@ -6,14 +6,14 @@ Not in the paper, which keeps one tree. Used for n-best lists and to tell model 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
+import numpy as np
+from numpy.typing import NDArray
 
-    from smtplugins.plugins.umt.growing.search import Grown, Searcher
+from smtplugins.plugins.umt.growing.search import Grown, Searcher
 
-    Array = NDArray[Any]
+Array = NDArray[Any]
 
 
 @dataclass(frozen=True)
@@ -25,8 +25,6 @@ class _Item:
 
 def beams(searcher: Searcher, size: int) -> list[Grown]:
     """Return the complete trees of a beam of this size, best first."""
-    import numpy as np
-
     items = [_Item(0.0, np.empty((0, 4), dtype=np.int64), frozenset())]
     complete: list[_Item] = []
     scored = 0

@@ -13,10 +13,14 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from smtplugins.contracts.decoders import Decoding
 from smtplugins.contracts.errors import SmtError, UsageError
 from smtplugins.contracts.options import option
 from smtplugins.contracts.tools.decoding import ForestDecoder, ParsingOptions, SentenceParser, Times, added
+from smtplugins.contracts.tools.search import forest_of_parse, hypergraph_of
 from smtplugins.plugins.umt.features.cff import Cff
 from smtplugins.plugins.umt.growing.beams import beams
 from smtplugins.plugins.umt.growing.search import CffMode, LmMode
@@ -24,8 +28,6 @@ from smtplugins.plugins.umt.growing.trees import GrownTree, built, kept, traced
 from smtplugins.plugins.umt.growing.working import Working
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from smtplugins.contracts.data import Sentence
     from smtplugins.contracts.metrics import Metric
     from smtplugins.contracts.models import Model
@@ -186,8 +188,6 @@ class _Worker:
         self._estimates = working.estimates(system.first_pass)
 
     def decode(self, sentence: Sentence) -> Decoding:
-        from smtplugins.contracts.tools.search import forest_of_parse
-
         forest, bounds = self._system.forest(sentence)
         times = Times()
         derivations: list[GrownDerivation] = []
@@ -240,8 +240,6 @@ class _Worker:
         return list(once.values())
 
     def _derivation(self, grown: Grown, forest: SentenceForest, given: SearchForest) -> GrownDerivation:
-        import numpy as np
-
         tree = GrownTree.of(forest.forest, grown.actions)
         shown = self._working.told(grown, given, len(forest.scores))
         scores = forest.scores[tree.rules()].astype(np.float64) + shown @ np.array(self._shown, dtype=np.float64)
@@ -252,7 +250,5 @@ class _Worker:
         return sums | dict(zip(self._working.shown, best.shown.sum(axis=0).tolist(), strict=True))
 
     def _graph(self, forest: SentenceForest, derivations: Sequence[GrownDerivation]) -> Hypergraph:
-        from smtplugins.contracts.tools.search import hypergraph_of
-
         refined = kept((grown.tree, grown.scores, grown.shown) for grown in derivations)
         return hypergraph_of(forest.forest, refined, forest.features, self._working.shown, id=forest.sentence.id)

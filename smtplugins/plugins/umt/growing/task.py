@@ -10,15 +10,19 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+from numpy.typing import NDArray
+
+from smtformats import Columns
 from smtplugins.contracts.tasks import TaskProblem
+from smtplugins.contracts.tools.grammars import gathered, row_scores
+from smtplugins.contracts.tools.judging import prepare_references
 from smtplugins.contracts.tools.learning import Path, Weights
+from smtplugins.contracts.tools.search import forest_of_parse
 from smtplugins.plugins.umt.growing.search import rows
 from smtplugins.plugins.umt.growing.trees import GrownTree
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from smtformats import Columns
     from smtplugins.contracts.data import Sentence
     from smtplugins.contracts.metrics import Metric
     from smtplugins.contracts.tools.decoding import SentenceForest
@@ -107,8 +111,6 @@ class TranslationSearch:
         metric: Metric,
         weights: Mapping[str, float],
     ) -> None:
-        from smtplugins.contracts.tools.judging import prepare_references
-
         self._system: WeightedTables = decoder.system(weights)
         self._sentences = sentences
         self._metric = metric
@@ -128,8 +130,6 @@ class TranslationSearch:
 
     def actions(self, state: GrowingState) -> Sequence[Any]:
         """Return the possible actions, ordered by edge, slot and place."""
-        import numpy as np
-
         searcher, _ = self._ready(state.sentence)
         actions, _ = searcher.ranked(state.actions)
         edges, steps, links, slots = actions.T
@@ -137,8 +137,6 @@ class TranslationSearch:
 
     def features(self, state: GrowingState, actions: Sequence[Any]) -> Columns:
         """Return a row for each action: its rule's features, bounds, and contextual features."""
-        from smtformats import Columns
-
         weights = Weights()
         searcher, prepared = self._ready(state.sentence)
         taken = rows([*actions])
@@ -147,8 +145,6 @@ class TranslationSearch:
 
     def after(self, state: GrowingState, action: Any) -> GrowingState:
         """Return the state after an action."""
-        import numpy as np
-
         return GrowingState(state.sentence, np.concatenate([state.actions, rows(action)]))
 
     def reward(self, state: GrowingState) -> float:
@@ -159,8 +155,6 @@ class TranslationSearch:
 
     def follow(self, state: GrowingState, weights: Weights, first: Any = None) -> Path:
         """Follow the policy from a state to the end, after the action ``first`` if one is given."""
-        import numpy as np
-
         searcher, prepared = self._ready(state.sentence, weights)
         taken = len(state.actions)
         prefix = state.actions if first is None else np.concatenate([state.actions, rows(first)])
@@ -182,10 +176,6 @@ class TranslationSearch:
 
     def _rows(self, prepared: _Example, weights: Weights, actions: Array, values: Array) -> tuple[Array, Array, Array]:
         """Return the sparse features of actions: their rules' features, then the search's columns."""
-        import numpy as np
-
-        from smtplugins.contracts.tools.grammars import gathered
-
         rules = prepared.forest.forest.native.rules[actions[:, 0]]
         starts, places = gathered(prepared.offsets, rules)
         columns = values.shape[1]
@@ -210,10 +200,6 @@ class TranslationSearch:
 
     def _ready(self, sentence: int, weights: Weights | None = None) -> tuple[Searcher, _Example]:
         """Set up the search for the sentence and weights, unless it is already set up; None for any weights."""
-        import numpy as np
-
-        from smtplugins.contracts.tools.grammars import row_scores
-
         prepared = self._example(sentence)
         if weights is None:
             if self._begun is not None and self._begun[0] == sentence:
@@ -243,10 +229,6 @@ class TranslationSearch:
         return known
 
     def _prepare(self, sentence: Sentence) -> _Example:
-        import numpy as np
-
-        from smtplugins.contracts.tools.search import forest_of_parse
-
         forest, bounds = self._system.forest(sentence)
         offsets, ids, values = forest.features
         used, numbers = np.unique(ids, return_inverse=True)

@@ -6,10 +6,13 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
+import numpy as np
+from numpy.typing import NDArray
 
-    from smtplugins.contracts.decoders import BuiltStep
+from smtplugins.contracts.decoders import BuiltStep
+from smtplugins.contracts.tools.decoding import rule_text
+
+if TYPE_CHECKING:
     from smtplugins.contracts.tools.grammars import Forest
     from smtplugins.plugins.umt.growing.search import Grown
 
@@ -28,8 +31,6 @@ class GrownTree:
     @classmethod
     def of(cls, forest: Forest, actions: Array) -> GrownTree:
         """Build the tree from actions (see ``growing/search.py``)."""
-        import numpy as np
-
         native = forest.native
         edges = actions[:, 0].tolist()
         bundles = np.searchsorted(native.rule_offsets, actions[:, 0], side="right") - 1
@@ -79,8 +80,6 @@ class GrownTree:
 
     def heads(self) -> Array:
         """The forest node at the head of each step's edge."""
-        import numpy as np
-
         native = self.forest.native
         ends = native.rule_offsets[native.node_bundles]
         nodes: Array = np.searchsorted(ends, self.edges, side="right") - 1
@@ -103,8 +102,6 @@ class KeptTrees:
 
 def kept(trees: Iterable[tuple[GrownTree, Array, Array]]) -> KeptTrees:
     """Pack trees, each with the scores and the feature values of its steps."""
-    import numpy as np
-
     nodes: list[int] = []
     bundles: list[int] = []
     tails: list[list[int]] = []
@@ -148,9 +145,6 @@ def kept(trees: Iterable[tuple[GrownTree, Array, Array]]) -> KeptTrees:
 
 def built(tree: GrownTree, grown: Grown) -> list[BuiltStep]:
     """The steps in which the tree grew."""
-    from smtplugins.contracts.decoders import BuiltStep
-    from smtplugins.contracts.tools.decoding import rule_text
-
     nodes = tree.forest.native.nodes[tree.heads()][:, 1:].tolist()
     steps = []
     for step, (_, place, link, slot) in enumerate(grown.actions.tolist()):

@@ -6,16 +6,18 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from smtplugins.contracts.errors import UsageError
 from smtplugins.contracts.tools.features import column_names
+from smtplugins.contracts.tools.search import is_lm_scorer
 from smtplugins.contracts.undirected import UndirectedFeature
 from smtplugins.plugins.umt.features.carries import Carries, Completed, ScorerPart
 from smtplugins.plugins.umt.features.shape import KINDS, UndirectedShape
 from smtplugins.plugins.umt.growing.search import Grown, LmMode, Searcher, lm_part, python_part, shape_part
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from smtplugins.contracts.data import Sentence
     from smtplugins.contracts.tools.features import Active
     from smtplugins.contracts.tools.grammars import Vocabulary
@@ -105,8 +107,6 @@ class Working:
 
     def column(self, weights: Mapping[str, float]) -> Array:
         """Return the weight of each column."""
-        import numpy as np
-
         both = {**self.starts(weights), **weights}
         return np.array([both.get(name, 0.0) for name in self.names], dtype=np.float64)
 
@@ -129,8 +129,6 @@ class Working:
 
     def told(self, grown: Grown, forest: SearchForest, rules: int) -> Array:
         """Return the columns shown in n-best lists, a row for each step."""
-        import numpy as np
-
         replayed = [model.replay for model in self._natives if model.replay is not None]
         again: Iterator[Array] = iter(())
         if replayed:
@@ -150,8 +148,6 @@ class Working:
 
 
 def _native(active: Active, mode: LmMode) -> _Native | None:
-    from smtplugins.contracts.tools.search import is_lm_scorer
-
     scorer = active.feature.native() if hasattr(active.feature, "native") else None
     if scorer is None or not is_lm_scorer(scorer):
         return None

@@ -21,6 +21,7 @@ from smtplugins.contracts.runners import Runner
 from smtplugins.contracts.spec import suggestion
 from smtplugins.contracts.tasks import TaskProblem
 from smtplugins.contracts.tools.learning import Weights, follow, ranked
+from smtplugins.contracts.tools.optimisers import difference
 from smtplugins.plugins.umt.learning.samplers import ActionSampler, StateSampler, action_sampler, state_sampler
 from smtplugins.plugins.umt.learning.updates import Scale, Update, longer, squares_of, update_of
 
@@ -214,8 +215,6 @@ class _Learnt:
     def move(self, good: tuple[Array, Array], bad: tuple[Array, Array], update: Update, gain: float) -> bool:
         """Move the weights towards the features ``good``, away from ``bad``; returns whether they changed."""
         import numpy as np
-
-        from smtplugins.contracts.tools.optimisers import difference
 
         ids, values = difference(good, bad)
         kept = self._free_of(ids)
