@@ -16,6 +16,10 @@ from smtplugins.testing.checks import Check, DoesNotApply
 from smtplugins.testing.decoders import any_decoder as decoders
 from smtplugins.testing.features import any_feature as features
 
+_HOST = pytest.StashKey[Host]()
+_SUBJECTS = pytest.StashKey[list[tuple[tuple[Any, ...], Any]]]()
+"""The subjects of a class's checks, each with what it was made of."""
+
 
 def _each(checks: Sequence[Check]) -> pytest.MarkDecorator:
     return pytest.mark.parametrize("check", checks, ids=[check.__name__ for check in checks])
@@ -30,16 +34,27 @@ class _Checks:
     plugins: Sequence[str | Path | ModuleType] = ()
 
     @pytest.fixture
-    def host(self) -> Host:
-        """A host with the plugins loaded."""
-        return load_plugins(self.plugins)
+    def host(self, request: pytest.FixtureRequest) -> Host:
+        """A host with the plugins loaded, shared by the tests of the class."""
+        stash: pytest.Stash = request.node.getparent(pytest.Class).stash
+        if _HOST not in stash:
+            stash[_HOST] = load_plugins(self.plugins)
+        return stash[_HOST]
 
     @pytest.fixture
-    def subject(self, request: pytest.FixtureRequest, tmp_path: Path, host: Host) -> Any:
-        """The subject of the checks."""
+    def subject(self, request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory, host: Host) -> Any:
+        """The subject of the checks; they share it, as in ``run_checks``, if the offer is the same object."""
         named = isinstance(self.offer, str)
         record = host.registry.entry(self.kind, self.offer).record if named else request.getfixturevalue("offer")
-        return self.module.subject(record, tmp_path, host, **self._replacements())
+        replacements = self._replacements()
+        key = (record, host, *replacements.values())
+        subjects = request.node.getparent(pytest.Class).stash.setdefault(_SUBJECTS, [])
+        for known, subject in subjects:
+            if all(first is second for first, second in zip(known, key, strict=True)):
+                return subject
+        subject = self.module.subject(record, tmp_path_factory.mktemp(type(self).__name__), host, **replacements)
+        subjects.append((key, subject))
+        return subject
 
     def _replacements(self) -> dict[str, Any]:
         return {}

@@ -78,6 +78,11 @@ class DecoderSubject(Subject):
         """Decode a stream of sentences with a new decoder."""
         return list(self.make().decode(iter(sentences), self.model_for(), threads=threads))
 
+    @functools.cached_property
+    def samples(self) -> list[Decoding]:
+        """The decodings of the kit's sentences."""
+        return self.decode(samples.sentences())
+
     def solved(self, more: Mapping[str, Any] | None = None, graphs: bool = False) -> list[Solved]:
         """Return the decodings of the tiny systems' sentences; cached."""
         if not self.with_resources:
@@ -163,14 +168,14 @@ def output_follows_input(subject: DecoderSubject) -> None:
     """There is one decoding per sentence, with its id, in input order."""
     sentences = samples.sentences()
     wanted = [sentence.id for sentence in sentences]
-    ids = [decoding.id for decoding in subject.decode(sentences)]
+    ids = [decoding.id for decoding in subject.samples]
     assert ids == wanted, f"expected decodings of {wanted}, found {ids}"
     assert not subject.decode([]), "expected no decodings without sentences"
 
 
 def best_is_a_line(subject: DecoderSubject) -> None:
     """``best`` is one line of text."""
-    for decoding in subject.decode(samples.sentences()):
+    for decoding in subject.samples:
         assert isinstance(decoding.best, str), f"sentence {decoding.id}: expected a text, found {decoding.best!r}"
         assert "\n" not in decoding.best, f"sentence {decoding.id}: expected one line, found {decoding.best!r}"
 
@@ -212,7 +217,7 @@ def score_is_that_of_its_features(subject: DecoderSubject) -> None:
     if subject.with_resources:
         decodings = [(system.weights, decoding) for system, _, decoding in subject.solved()]
     else:
-        decodings = [(subject.model_for().weights, decoding) for decoding in subject.decode(samples.sentences())]
+        decodings = [(subject.model_for().weights, decoding) for decoding in subject.samples]
     told = [
         (weights, decoding, decoding.score)
         for weights, decoding in decodings
@@ -301,7 +306,7 @@ def what_has_no_translation_is_said(subject: DecoderSubject) -> None:
 
 def traces_are_lines(subject: DecoderSubject) -> None:
     """A trace, if there is one, is lines of text, also for an untranslatable sentence."""
-    decodings = [decoding for decoding in subject.decode(samples.sentences()) if decoding.trace is not None]
+    decodings = [decoding for decoding in subject.samples if decoding.trace is not None]
     if not decodings:
         raise DoesNotApply("the decoder gives no trace")
     for decoding in decodings:
@@ -316,7 +321,7 @@ def steps_build_the_tree(subject: DecoderSubject) -> None:
     from smtplugins.host.decode.built_steps import source_words, target_words
 
     sentences = {sentence.id: sentence for sentence in samples.sentences()}
-    decodings = [decoding for decoding in subject.decode([*sentences.values()]) if decoding.built is not None]
+    decodings = [decoding for decoding in subject.samples if decoding.built is not None]
     if not decodings:
         raise DoesNotApply("the decoder reports no steps")
     for decoding in decodings:
