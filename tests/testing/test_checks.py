@@ -56,15 +56,22 @@ def test_an_unknown_kind_lists_the_known_ones(host: Host, tmp_path: Path) -> Non
 
 
 def test_the_kit_works_without_pytest_and_refuses_to_work_without_assertions(tmp_path: Path) -> None:
+    # An offer of each kind, one whose checks are quick.
+    offers = {
+        "features": "length", "metrics": "bleu", "formats": "text", "learners": "perceptron", "decoders": "hiero"
+    }  # fmt: skip
+    assert offers.keys() == checks.KINDS.keys()
     code = (
         "import sys, tempfile, pathlib; sys.modules['pytest'] = None\n"
         "import smtplugins as smt\n"
-        "from smtplugins.testing import check_plugin\n"
+        "from smtplugins.testing import run_checks\n"
         "from smtplugins.contracts.errors import UsageError\n"
         "host = smt.load_plugins()\n"
         "try:\n"
-        "    with tempfile.TemporaryDirectory() as folder:\n"
-        "        print(all(one.ok for _, _, one in check_plugin(host, 'standard', pathlib.Path(folder))))\n"
+        f"    for kind, name in {offers}.items():\n"
+        "        with tempfile.TemporaryDirectory() as folder:\n"
+        "            record = host.registry.entry(kind, name).record\n"
+        "            print(all(one.ok for one in run_checks(kind, record, pathlib.Path(folder), host=host)))\n"
         "except UsageError as error:\n"
         "    print(error)\n"
     )
@@ -75,4 +82,4 @@ def test_the_kit_works_without_pytest_and_refuses_to_work_without_assertions(tmp
         ).stdout
         for option in ([], ["-O"])
     ]
-    assert outputs == ["True\n", "the checks are assertions, which `python -O` removes: run without -O\n"]
+    assert outputs == ["True\n" * 5, "the checks are assertions, which `python -O` removes: run without -O\n"]

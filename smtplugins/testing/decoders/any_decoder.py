@@ -287,8 +287,12 @@ def best_is_the_best(subject: DecoderSubject) -> None:
 
 def what_has_no_translation_is_said(subject: DecoderSubject) -> None:
     """A sentence without a derivation has ``found=False`` and an empty text, and does not affect its neighbours."""
-    if not subject.with_resources or "pass_through" not in parameters(subject.offer.factory):
+    known = parameters(subject.offer.factory)
+    if not subject.with_resources or "pass_through" not in known:
         raise DoesNotApply("the decoder has no option `pass_through`")
+    choices = typing.get_args(known["pass_through"].annotation)
+    if choices and "none" not in choices:
+        raise DoesNotApply("the decoder has no option `pass_through=none`")
     system = next(system for system in _systems() if system.options["pass_through"] == "none")
     good = next(sentence for sentence in system.sentences if grammars.derivations(system, sentence.tokens))
     bad = [Sentence("unknown", ("zzz",)), Sentence("empty", ())]

@@ -82,6 +82,10 @@ def test_the_plain_decoder_passes(failures: Failures) -> None:
     assert failures("decoders", searching()) == {}
 
 
+def test_a_decoder_that_always_copies_unknown_words_passes(failures: Failures, host: Host) -> None:
+    assert failures("decoders", host.registry.entry("decoders", "phrase").record) == {}
+
+
 @pytest.mark.parametrize(
     ("record", "wrong"),
     [
