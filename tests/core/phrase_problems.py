@@ -298,10 +298,10 @@ def check_edges(problem: Problem, graph: PhraseGraph) -> None:
 
 
 class Long(Problem):
-    """A sentence of 200 words, with phrases of up to two of them; all is of one model's two-word history."""
+    """A sentence of 140 words, with phrases of up to two of them; all is of one model's two-word history."""
 
     def __init__(self, seed: int) -> None:
-        super().__init__(seed, "lj", positions=200)
+        super().__init__(seed, "lj", positions=140)
         self.known: dict[bool, float] = {}
 
     def step(self, history: tuple[int, ...], rule: int) -> tuple[float, tuple[int, ...]]:

@@ -261,7 +261,7 @@ def test_what_a_language_model_said_is_forgotten_in_time() -> None:
 
 @pytest.fixture(scope="module")
 def long() -> Long:
-    made = Long(1)
+    made = Long(3)
     for at in range(made.positions):
         made.spans.setdefault((at, at + 1), [0])
     made.spans = {span: rules for span, rules in made.spans.items() if span[1] - span[0] < 3}
@@ -271,7 +271,8 @@ def long() -> Long:
 
 
 @pytest.mark.parametrize("cube", [False, True])
-def test_two_hundred_words(long: Long, cube: bool) -> None:
+def test_a_hundred_and_forty_words(long: Long, cube: bool) -> None:
+    """A coverage takes three words of 64 bits."""
     exact = CUBE if cube else PLAIN
     best, better = long.known[False], long.known[True]
     for order in ({"order": "monotone"}, {"distortion_limit": 0}):
@@ -282,6 +283,6 @@ def test_two_hundred_words(long: Long, cube: bool) -> None:
     for limits in ({}, {"distortion_limit": 6}, {"distortion_limit": 6, "stack_diversity": 1}):
         steps, score = path_of(long.search(cube=cube, pop_limit=100, stack_size=100, beam=12.0, **limits))
         places = sorted(place for first, last, _ in steps for place in range(first, last))
-        assert places == list(range(200))
+        assert places == list(range(140))
         assert score == pytest.approx(long.score(steps), abs=2e-3)
         assert steps != tuple(sorted(steps))
