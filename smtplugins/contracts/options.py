@@ -83,6 +83,11 @@ def options_class(make: Any, signature: inspect.Signature) -> type | None:
 
 def option_parameters(options: type) -> dict[str, inspect.Parameter]:
     """The fields of a dataclass of options as keyword parameters: those of the class itself first, then its bases'."""
+    return dict(_option_parameters(options))
+
+
+@functools.cache
+def _option_parameters(options: type) -> dict[str, inspect.Parameter]:
     fields = {field.name: field for field in dataclasses.fields(options) if field.init}
     try:
         hints = typing.get_type_hints(options)

@@ -14,6 +14,7 @@ import inspect
 import os
 import types
 import typing
+import weakref
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -117,8 +118,22 @@ def suggestion(name: str, known: Iterable[str]) -> str:
     return f"; known: {', '.join(names)}" if names else "; none is known"
 
 
+_SIGNATURES: weakref.WeakKeyDictionary[Callable[..., Any], inspect.Signature] = weakref.WeakKeyDictionary()
+
+
 def evaluated(make: Callable[..., Any]) -> inspect.Signature:
-    """Return a signature with its annotations evaluated, except names that exist for type checkers only."""
+    """Return a signature with its annotations evaluated, except names that exist for type checkers only; cached."""
+    try:
+        known = _SIGNATURES.get(make)
+        if known is None:
+            known = _SIGNATURES[make] = _evaluate(make)
+    except TypeError:
+        # It cannot be hashed or weakly referenced.
+        known = _evaluate(make)
+    return known
+
+
+def _evaluate(make: Callable[..., Any]) -> inspect.Signature:
     try:
         return inspect.signature(make, eval_str=True)
     except NameError:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import ModuleType
@@ -16,9 +17,17 @@ from smtplugins.testing.checks import Check, DoesNotApply
 from smtplugins.testing.decoders import any_decoder as decoders
 from smtplugins.testing.features import any_feature as features
 
-_HOST = pytest.StashKey[Host]()
-_SUBJECTS = pytest.StashKey[list[tuple[tuple[Any, ...], Any]]]()
-"""The subjects of a class's checks, each with what it was made of."""
+_KEPT = pytest.StashKey[dict[str, Any]]()
+
+
+def _kept_by_class(request: pytest.FixtureRequest) -> dict[str, Any]:
+    """Return a dictionary that the tests of a class share, emptied after the last of them."""
+    node = request.node.getparent(pytest.Class)
+    if _KEPT not in node.stash:
+        node.stash[_KEPT] = {}
+        node.addfinalizer(functools.partial(node.stash.__delitem__, _KEPT))
+    kept: dict[str, Any] = node.stash[_KEPT]
+    return kept
 
 
 def _each(checks: Sequence[Check]) -> pytest.MarkDecorator:
@@ -36,10 +45,11 @@ class _Checks:
     @pytest.fixture
     def host(self, request: pytest.FixtureRequest) -> Host:
         """A host with the plugins loaded, shared by the tests of the class."""
-        stash: pytest.Stash = request.node.getparent(pytest.Class).stash
-        if _HOST not in stash:
-            stash[_HOST] = load_plugins(self.plugins)
-        return stash[_HOST]
+        kept = _kept_by_class(request)
+        if "host" not in kept:
+            kept["host"] = load_plugins(self.plugins)
+        host: Host = kept["host"]
+        return host
 
     @pytest.fixture
     def subject(self, request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory, host: Host) -> Any:
@@ -48,7 +58,7 @@ class _Checks:
         record = host.registry.entry(self.kind, self.offer).record if named else request.getfixturevalue("offer")
         replacements = self._replacements()
         key = (record, host, *replacements.values())
-        subjects = request.node.getparent(pytest.Class).stash.setdefault(_SUBJECTS, [])
+        subjects = _kept_by_class(request).setdefault("subjects", [])
         for known, subject in subjects:
             if all(first is second for first, second in zip(known, key, strict=True)):
                 return subject

@@ -135,6 +135,12 @@ class Kept(Reference):
         return self.known[key]
 
 
+@pytest.fixture(scope="module", autouse=True)
+def _forget() -> Iterator[None]:
+    yield
+    Kept.known.clear()
+
+
 def searching(change: Change = lambda decoding, graphs: decoding, **fixed: Any) -> Offer:
     """The reference decoder with changed decodings, or with something fixed that options should say."""
 

@@ -50,6 +50,12 @@ class Kept(ReferencePhrase):
         return self.known[key]
 
 
+@pytest.fixture(scope="module", autouse=True)
+def _forget() -> Iterator[None]:
+    yield
+    Kept.known.clear()
+
+
 def searching(change: Callable[[Decoding], Decoding] = lambda decoding: decoding, **limits: Any) -> Offer:
     """The plain decoder with changed decodings, or with limits that options should set."""
 
