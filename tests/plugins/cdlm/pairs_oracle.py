@@ -78,6 +78,7 @@ def of_graph(graph: GraphColumns, scope: str, choices: Choices, minted: Iterable
     """The pairs of rules on edges into one node or over one span, counted by pairs of edges."""
     cells: dict[Any, list[int]] = defaultdict(list)
     left_out = set(minted)
+    rules = [graph.grammar.rule(i) for i in range(len(graph.grammar))]
     for node in range(graph.nodes):
         for edge in range(int(graph.edge_offsets[node]), int(graph.edge_offsets[node + 1])):
             if graph.rules[edge] >= 0 and edge not in left_out:
@@ -86,7 +87,7 @@ def of_graph(graph: GraphColumns, scope: str, choices: Choices, minted: Iterable
     for edges in cells.values():
         for one in edges:
             for other in edges:
-                first, second = (graph.grammar.rule(int(graph.rules[edge])) for edge in (one, other))
+                first, second = (rules[graph.rules[edge]] for edge in (one, other))
                 sides = side(first.target), side(second.target)
                 if len(gaps(sides[0])) != len(gaps(sides[1])) or (choices.same_lhs and first.lhs != second.lhs):
                     continue

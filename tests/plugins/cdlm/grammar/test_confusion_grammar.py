@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import io
 import random
 from collections.abc import Iterable, Sequence
@@ -138,6 +139,7 @@ def test_grammars_give_the_pairs_of_the_definition(options: dict[str, Any]) -> N
         assert report.capped == uncapped or choices.cap
 
 
+@functools.cache
 def random_graph(seed: int, mark: str = "PassThrough") -> tuple[GraphColumns, list[int]]:
     """A graph with few rules, so that nodes share them, and the edges whose rules were minted."""
     rng = random.Random(seed)

@@ -85,21 +85,31 @@ def everything(tokens: tuple[str, ...], table: dict[str, list[str]], swap: bool)
             yield tuple(zip(order, targets, strict=True))
 
 
-def score(feature: BlockModel, tokens: tuple[str, ...], steps: Steps, weights: dict[str, float]) -> float:
-    """A block sequence's score by the feature's own scorer."""
-    scorer = feature.start(Sentence("0", tokens))
-    state: tuple[object, ...] = ()
-    total = np.zeros(len(COLUMNS))
-    for (first, last), target in (((0, 0), ""), *steps):
-        symbols: list[str | int] = [*([0] if state else []), *target.split()]
-        place = (np.array([one], dtype=np.int32) for one in (first, last))
-        rows, states = scorer.combine(Edges(Rules.from_targets([symbols]), *place), [state])  # type: ignore[list-item]
-        total += rows.values
-        state = (states[0],)
-    total += scorer.finish(list(state)).values  # type: ignore[arg-type]
-    if total[RARE_LEFT] < 0:
-        return -math.inf
-    return float(sum(total[i] * weights.get(name, 0.0) for i, name in enumerate(COLUMNS)))
+class Scores:
+    """The scores of a sentence's block sequences by the feature's own scorer, which scores each beginning once."""
+
+    def __init__(self, feature: BlockModel, tokens: tuple[str, ...], weights: dict[str, float]) -> None:
+        self._scorer = feature.start(Sentence("0", tokens))
+        self._weights = [weights.get(name, 0.0) for name in COLUMNS]
+        self._begun: dict[Steps, tuple[Any, Any]] = {}
+
+    def __call__(self, steps: Steps) -> float:
+        values, state = self._begin((((0, 0), ""), *steps))
+        total = values + self._scorer.finish([*state]).values
+        if total[RARE_LEFT] < 0:
+            return -math.inf
+        return float(sum(value * weight for value, weight in zip(total, self._weights, strict=True)))
+
+    def _begin(self, steps: Steps) -> tuple[Any, Any]:
+        """The sum of the rows of these steps, and the state behind them."""
+        if steps not in self._begun:
+            before, state = self._begin(steps[:-1]) if len(steps) > 1 else (np.zeros(len(COLUMNS)), ())
+            (first, last), target = steps[-1]
+            symbols: list[str | int] = [*([0] if state else []), *target.split()]
+            place = (np.array([one], dtype=np.int32) for one in (first, last))
+            rows, states = self._scorer.combine(Edges(Rules.from_targets([symbols]), *place), [state])
+            self._begun[steps] = before + rows.values, (states[0],)
+        return self._begun[steps]
 
 
 def table_of(path: Path) -> dict[str, list[str]]:
@@ -138,10 +148,8 @@ def test_the_best_of_all_block_sequences_is_found(seed: int, swap: bool, tmp_pat
     found = list(system.decode(model, sentences, "swap" if swap else "monotone"))
     swapped = 0
     for sentence, one in zip(sentences, found, strict=True):
-        scores = {
-            steps: score(feature, sentence.tokens, steps, dict(model.weights))
-            for steps in everything(sentence.tokens, table, swap)
-        }
+        score = Scores(feature, sentence.tokens, dict(model.weights))
+        scores = {steps: score(steps) for steps in everything(sentence.tokens, table, swap)}
         best = max(scores, key=scores.__getitem__)
         assert one.score == pytest.approx(scores[best], rel=1e-4)
         assert one.trace is not None
@@ -162,10 +170,8 @@ def test_graphs_hold_what_is_allowed_and_nothing_else(search: str, least: int, t
     decoder = swap_of(tmp_path / "table", feature, search=search, stack_size=0, pop_limit=1 << 40)
     pruned = kept = 0
     for sentence, one in zip(sentences, decoder.decode(sentences, model, graphs=True), strict=True):
-        weights = dict(model.weights)
-        scores = {
-            steps: score(feature, sentence.tokens, steps, weights) for steps in everything(sentence.tokens, table, True)
-        }
+        score = Scores(feature, sentence.tokens, dict(model.weights))
+        scores = {steps: score(steps) for steps in everything(sentence.tokens, table, True)}
         allowed = {steps: value for steps, value in scores.items() if value > -math.inf}
         assert one.graph is not None
         assert derivations(one.graph()) == pytest.approx(allowed, rel=1e-4)
