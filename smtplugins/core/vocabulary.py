@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
+from smtplugins.core._core import Vocabulary as Native
+
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
@@ -17,8 +19,6 @@ class Vocabulary:
     """Numbers strings in order of first use. Ids are local to the object and never decide an order of output."""
 
     def __init__(self, words: Iterable[str] = ()) -> None:
-        from smtplugins.core._core import Vocabulary as Native
-
         self._native = Native()
         self._words: list[str] = []  # the first words, as far as they were looked up
         self.ids(words)

@@ -20,6 +20,7 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import BinaryIO, NoReturn, TextIO
 
+from smtformats._scan import CdecScanner
 from smtformats.columns import GrammarColumns
 from smtformats.errors import quote
 from smtformats.files import MAX_LINE_BYTES, Lines
@@ -228,8 +229,6 @@ def load(
     max_features: int = MAX_FEATURES,
 ) -> GrammarColumns:
     """Load all rules as columns. The stream may be compressed; its first bytes tell."""
-    from smtformats._scan import CdecScanner
-
     scanner = CdecScanner(max_bytes, max_symbols, max_features)
 
     def explain(lines: Lines) -> NoReturn:

@@ -24,6 +24,7 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import BinaryIO, TextIO
 
+from smtformats._scan import ReorderingScanner
 from smtformats.errors import quote
 from smtformats.files import MAX_LINE_BYTES, Lines
 from smtformats.format import Format, Number, first_lines
@@ -96,8 +97,6 @@ def parse(lines: Lines, *, model: str = "") -> Iterator[Reordering]:
 
 def load(stream: BinaryIO, name: str, *, model: str = "", max_bytes: int = MAX_LINE_BYTES) -> ReorderingColumns:
     """Load all rows as columns."""
-    from smtformats._scan import ReorderingScanner
-
     reader = _Reader(Lines(io.BytesIO(), name), model)
     scanner = ReorderingScanner(max_bytes)
 

@@ -22,6 +22,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from smtformats.files import open_bytes
+from smtplugins.core._core import PhraseExtraction
 
 if TYPE_CHECKING:
     from io import BufferedReader
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from smtformats.reordering.models import ReorderingModel
-    from smtplugins.core._core import PhraseExtraction, RuleExtraction
+    from smtplugins.core._core import RuleExtraction
 
 SIDES = ("source", "target", "alignment")
 SMOOTHINGS = ("none", "good-turing", "kneser-ney")
@@ -169,8 +170,6 @@ class Phrases(BitextCounts):
         keep_lines: bool = False,
         memory: int | None = None,
     ) -> None:
-        from smtplugins.core._core import PhraseExtraction
-
         kinds = [0] * len(_EXTRACTIONS)
         for model in models:
             at = _EXTRACTIONS.index(model.extraction)

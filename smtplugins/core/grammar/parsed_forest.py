@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from smtformats.grammar.rules import NonTerminal, Rule
 from smtformats.grammar.shared.gather import Numbering, grammar_columns
 from smtformats.hypergraph.graph import GraphColumns
+from smtplugins.core._core import RuleTrie
 from smtplugins.core.grammar.tables import GrammarPart, Tables, gathered, join_parts
 
 if TYPE_CHECKING:
@@ -27,8 +28,6 @@ class MintedRules:
 
     def __init__(self, minting: PassThrough, words: Sequence[str], tables: Tables) -> None:
         import numpy as np
-
-        from smtplugins.core._core import RuleTrie
 
         self._minting = minting
         self._words = [word for word in words if word not in minting.except_for] if minting.except_for else words

@@ -25,6 +25,7 @@ from typing import TYPE_CHECKING, Any
 from smtformats.grammar.rules import Rule
 from smtformats.hypergraph.graph import GraphColumns
 from smtformats.hypergraph.lattices import arcs_of
+from smtplugins.core._core import parse_arcs
 from smtplugins.core.grammar.parsed_forest import TOP, Forest, MintedRules, weighted_sum
 from smtplugins.core.grammar.tables import Grammar, GrammarPart, ScoredGrammar, Tables
 
@@ -146,8 +147,6 @@ def prepared(
 ) -> Callable[[], Forest]:
     """Set up :func:`parse` for a sentence; return a function that parses."""
     import numpy as np
-
-    from smtplugins.core._core import parse_arcs
 
     if not grammars:
         raise ValueError("expected one grammar or more")

@@ -13,6 +13,7 @@ from smtformats.errors import FormatError
 from smtformats.reordering.models import ReorderingModel
 from smtformats.reordering.moses import FORMAT
 from smtformats.tokens import BadField
+from smtplugins.core._core import PairIndex, text_slots
 
 if TYPE_CHECKING:
     import numpy as np
@@ -32,8 +33,6 @@ class ReorderingTable:
 
     def __init__(self, model: ReorderingModel, columns: ReorderingColumns) -> None:
         import numpy as np
-
-        from smtplugins.core._core import PairIndex
 
         self.model = model
         self.values: NDArray[np.float32] = columns.values
@@ -87,8 +86,6 @@ class ReorderingTable:
 
 def _slots(columns: ReorderingColumns) -> NDArray[np.uint64]:
     import numpy as np
-
-    from smtplugins.core._core import text_slots
 
     keys = columns.keys
     return text_slots(np.frombuffer(keys.blob, dtype=np.uint8), np.ascontiguousarray(keys.offsets, dtype=np.int64))

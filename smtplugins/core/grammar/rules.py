@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from smtplugins.core._core import count_flags, target_order
 from smtplugins.core.vocabulary import Vocabulary
 
 if TYPE_CHECKING:
@@ -92,8 +93,6 @@ class Rules:
         """The symbols of all target sides, children numbered in target order."""
         import numpy as np
 
-        from smtplugins.core._core import target_order
-
         if self.ordered:
             return self.symbols
         return target_order(
@@ -118,8 +117,6 @@ class Rules:
     def counts(self, flags: NDArray[Any]) -> NDArray[Any]:
         """The number of flagged symbols of each target side."""
         import numpy as np
-
-        from smtplugins.core._core import count_flags
 
         return count_flags(np.ascontiguousarray(flags, dtype=np.bool_), np.ascontiguousarray(self.offsets, np.int64))
 

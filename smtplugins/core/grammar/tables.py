@@ -14,13 +14,14 @@ from typing import TYPE_CHECKING, Any
 from smtformats.columns import GrammarColumns, IndexedColumns
 from smtformats.grammar.rules import NonTerminal, Rule
 from smtformats.grammar.shared.gather import Numbering, grammar_columns
+from smtplugins.core._core import RuleTrie, rule_index, rule_scores
 from smtplugins.core.vocabulary import Vocabulary
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from smtplugins.core._core import LanguageModel, RuleTrie
+    from smtplugins.core._core import LanguageModel
 
     Ints = NDArray[np.int32]
     Offsets = NDArray[np.int64]
@@ -45,8 +46,6 @@ def source_index(columns: GrammarColumns) -> GrammarColumns:
     """The columns with the trie of their source sides, as arrays that can be cached with them."""
     import numpy as np
 
-    from smtplugins.core._core import rule_index
-
     labels: dict[str, int] = {}
     same = [labels.setdefault(own_label(label), i) for i, label in enumerate(columns.labels[:])]
     index = rule_index(
@@ -64,8 +63,6 @@ class GrammarPart:
 
     def __init__(self, columns: GrammarColumns, tables: Tables) -> None:
         import numpy as np
-
-        from smtplugins.core._core import RuleTrie
 
         def column(name: str, dtype: type) -> NDArray[Any]:
             return np.ascontiguousarray(getattr(columns, name), dtype=dtype)
@@ -110,8 +107,6 @@ class GrammarPart:
 def row_scores(ids: Any, values: Any, offsets: Any, weights: Any) -> Floats:
     """The weighted feature sum of each row; row i has ``values[offsets[i]:offsets[i+1]]`` at the ids ``ids[...]``."""
     import numpy as np
-
-    from smtplugins.core._core import rule_scores
 
     return rule_scores(
         np.ascontiguousarray(ids, dtype=np.int32),

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from smtformats.errors import FormatError
 from smtformats.files import open_bytes, shown_name
+from smtplugins.core._core import ArpaReader, load_binary
 
 if TYPE_CHECKING:
     import numpy as np
@@ -162,8 +163,6 @@ def write_lm(model: NativeLanguageModel, path: str | os.PathLike[str]) -> None:
 
 
 def _native(path: str | os.PathLike[str], copy: bool) -> NativeLanguageModel | None:
-    from smtplugins.core._core import load_binary
-
     name = shown_name(path)
     if os.fspath(path) != "-" and os.path.isfile(path):
         with open(path, "rb") as file:
@@ -178,8 +177,6 @@ def _native(path: str | os.PathLike[str], copy: bool) -> NativeLanguageModel | N
 
 def check_lm(path: str | os.PathLike[str]) -> None:
     """Check that a file begins like a language model: an early error for runs that load it hours later."""
-    from smtplugins.core._core import ArpaReader
-
     if not stat.S_ISREG(os.stat(path).st_mode):
         # Pipes can be read only once: the reader will check them.
         return
@@ -193,8 +190,6 @@ def check_lm(path: str | os.PathLike[str]) -> None:
 
 
 def _read_arpa(path: str | os.PathLike[str], name: str) -> NativeLanguageModel:
-    from smtplugins.core._core import ArpaReader
-
     reader = ArpaReader()
     with open_bytes(path) as stream, _arpa_errors(name):
         piece = stream.read(_PIECE_BYTES)

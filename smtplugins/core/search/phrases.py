@@ -11,14 +11,14 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from smtformats.grammar.shared.gather import Numbering
+from smtplugins.core._core import OrderFeature as OrderFeature
+from smtplugins.core._core import PhraseGraph as PhraseGraph
+from smtplugins.core._core import PhraseSearcher as PhraseSearcher
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from smtformats.columns import GrammarColumns
-    from smtplugins.core._core import OrderFeature as OrderFeature
-    from smtplugins.core._core import PhraseGraph as PhraseGraph
-    from smtplugins.core._core import PhraseSearcher as PhraseSearcher
     from smtplugins.core.grammar.parsed_forest import Forest
     from smtplugins.core.graph.hypergraph import Hypergraph
     from smtplugins.core.search.stateful_search import Stateful
@@ -30,8 +30,6 @@ _LABEL = "X"
 def position_feature(kind: str, weights: Sequence[float]) -> OrderFeature:
     """A feature without a model: ``jump`` is distortion, minus the distance from the end of a phrase to the next."""
     import numpy as np
-
-    from smtplugins.core._core import OrderFeature
 
     return OrderFeature(kind, False, False, False, np.array(weights, dtype=np.float64))
 
@@ -45,8 +43,6 @@ def reordering(
     """
     import numpy as np
 
-    from smtplugins.core._core import OrderFeature
-
     return OrderFeature(orientation, backward, forward, collapsed, np.array(weights, dtype=np.float64))
 
 
@@ -58,8 +54,6 @@ def phrase_searcher(features: Sequence[Stateful], orders: Sequence[OrderFeature]
     after rule, and a ``PhraseSearchOptions``. Values of edges are those of ``features``, then ``orders``.
     """
     import numpy as np
-
-    from smtplugins.core._core import PhraseSearcher
 
     scorers = [(feature.scorer, np.array(feature.weights, dtype=np.float64)) for feature in features]
     return PhraseSearcher(scorers, list(orders))

@@ -13,16 +13,16 @@ from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
 from smtformats.grammar.shared.gather import Numbering
+from smtplugins.core import _core
+from smtplugins.core._core import Refined as Refined
+from smtplugins.core._core import Searcher as Searcher
+from smtplugins.core._core import SearchForest as SearchForest
 from smtplugins.core.grammar.rules import Edges, Rules
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from smtformats.hypergraph.graph import GraphColumns
-    from smtplugins.core import _core
-    from smtplugins.core._core import Refined as Refined
-    from smtplugins.core._core import Searcher as Searcher
-    from smtplugins.core._core import SearchForest as SearchForest
     from smtplugins.core.grammar.parsed_forest import Forest
     from smtplugins.core.graph.hypergraph import Hypergraph, Subgraph
     from smtplugins.core.vocabulary import Vocabulary
@@ -55,8 +55,6 @@ def forest_of(
     raises ``NoPhrases`` if the graph does not have them.
     """
     import numpy as np
-
-    from smtplugins.core._core import SearchForest
 
     grammar = graph.grammar
     if len(graph.rules) and int(np.min(graph.rules)) < 0:
@@ -134,9 +132,7 @@ def forest_of_parse(forest: Forest, scores: Any = None) -> _core.SearchForest:
     """Convert a parsed forest for searches; ``scores`` replace the scores of its rules."""
     import numpy as np
 
-    from smtplugins.core._core import ParsedForest, SearchForest
-
-    if not isinstance(forest.native, ParsedForest):
+    if not isinstance(forest.native, _core.ParsedForest):
         # An edited forest (``core/search/phrase_options.py``).
         return forest.native.search_forest(scores)
     return SearchForest.of_parsed(forest.native, None if scores is None else np.ascontiguousarray(scores, np.float32))
@@ -253,9 +249,7 @@ class _Contract:
 
 def contract_scorer(scorer: Any, vocabulary: Vocabulary, components: int = 1) -> _core.Scorer:
     """Adapt a scorer of the contracts, started for a sentence, to native searches; words are ids of ``vocabulary``."""
-    from smtplugins.core._core import CallbackScorer
-
-    return CallbackScorer(_Contract(scorer, vocabulary, components), components)
+    return _core.CallbackScorer(_Contract(scorer, vocabulary, components), components)
 
 
 def lm_scorer(
@@ -269,9 +263,7 @@ def lm_scorer(
     ``scorer.add_words(model.ids(more))`` appends words. ``scorer.share_words(other)`` takes the words of another scorer
     of the model; only words appended to that one are copied.
     """
-    from smtplugins.core._core import lm_scorer as native
-
-    scorer = native(model, memo, markers, scale)
+    scorer = _core.lm_scorer(model, memo, markers, scale)
     scorer.set_words(model.ids(list(words)))
     return scorer
 
@@ -282,18 +274,14 @@ _WORDS: WeakKeyDictionary[Vocabulary, _core.WordTexts] = WeakKeyDictionary()
 
 def is_lm_scorer(scorer: Any) -> bool:
     """Whether a scorer is a language model."""
-    from smtplugins.core._core import LmScorer
-
-    return isinstance(scorer, LmScorer)
+    return isinstance(scorer, _core.LmScorer)
 
 
 def native_words(vocabulary: Vocabulary) -> _core.WordTexts:
     """A vocabulary for features in C; calling again adds its new words, also for sentences that have started."""
-    from smtplugins.core._core import WordTexts
-
     words = _WORDS.get(vocabulary)
     if words is None:
-        words = _WORDS.setdefault(vocabulary, WordTexts())
+        words = _WORDS.setdefault(vocabulary, _core.WordTexts())
     first = len(words)
     words.add(first, [vocabulary.word(number) for number in range(first, len(vocabulary))])
     return words
@@ -305,9 +293,7 @@ def native_scorer(feature: Any, vocabulary: Vocabulary, sentence: Any, *, name: 
     Words of target sides are ids of ``vocabulary``. The scorer is for one thread; :func:`start_native` starts the next
     sentence. ``scorer.names`` are the names of its components; ``name`` is the name of the feature.
     """
-    from smtplugins.core._core import TableScorer
-
-    scorer = TableScorer(getattr(feature, "smt_feature_v1", feature), name or type(feature).__name__)
+    scorer = _core.TableScorer(getattr(feature, "smt_feature_v1", feature), name or type(feature).__name__)
     start_native(scorer, vocabulary, sentence)
     return scorer
 
@@ -334,8 +320,6 @@ def searcher(features: Sequence[Stateful]) -> _core.Searcher:
     """
     import numpy as np
 
-    from smtplugins.core._core import Searcher
-
     scorer = joint_scorer(features)
     weights = np.array([weight for feature in features for weight in feature.weights], dtype=np.float64)
     return Searcher(scorer, weights)
@@ -343,14 +327,12 @@ def searcher(features: Sequence[Stateful]) -> _core.Searcher:
 
 def joint_scorer(features: Sequence[Stateful]) -> _core.Scorer:
     """One scorer with the components of all features in order; of a single feature, its own scorer."""
-    from smtplugins.core._core import Scorers
-
     for feature in features:
         if not len(feature.names) == len(feature.weights) == feature.scorer.components:
             wanted = f"{feature.scorer.components} names and weights, one for each component"
             raise ValueError(f"expected {wanted}, found {len(feature.names)} and {len(feature.weights)}")
     parts = [feature.scorer for feature in features]
-    return parts[0] if len(parts) == 1 else Scorers(parts)
+    return parts[0] if len(parts) == 1 else _core.Scorers(parts)
 
 
 def refine(graph: Hypergraph, features: Sequence[Stateful], *, phrases: bool = False, **options: Any) -> Subgraph:

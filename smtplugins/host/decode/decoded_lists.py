@@ -12,6 +12,7 @@ import numpy as np
 from smtformats import Candidates
 from smtplugins.contracts.errors import UsageError
 from smtplugins.host.arguments import argument
+from smtplugins.host.files.list_fields import fields_of
 from smtplugins.host.files.opening import rounded
 from smtplugins.host.learn.checking import COMPONENT
 
@@ -111,7 +112,6 @@ def _derivations(
 ) -> tuple[list[str], list[str], list[list[float]], list[float], dict[str, list[str]]]:
     """Texts, feature names, their values in each derivation, scores, and the fields asked for."""
     from smtplugins.core.graph.inference import kbest
-    from smtplugins.host.files.list_fields import fields_of
 
     derivations = kbest(graph, k=k, unique=unique)
     rows = [derivation.features().tolist() for derivation in derivations]

@@ -9,13 +9,13 @@ from smtformats.corpus.segments import MarkedSegment, Segment
 from smtformats.files import shown_name
 from smtformats.hypergraph.graph import GraphColumns
 from smtformats.tokens import blanks
+from smtplugins.contracts.data import Sentence
 from smtplugins.contracts.errors import UsageError
 from smtplugins.contracts.spec import Spec
 from smtplugins.host.decode.lattices import LATTICES, NETWORK, PLF, check_lattice, check_text, holds_both, tell_lattices
 from smtplugins.host.files.opening import Path, find_format, format_options, open_known
 
 if TYPE_CHECKING:
-    from smtplugins.contracts.data import Sentence
     from smtplugins.host.decode.translator import Translator
     from smtplugins.host.host import Host
 
@@ -89,8 +89,6 @@ def read_sentences(
 
 
 def _sentence(record: Any, number: int) -> Iterator[Sentence]:
-    from smtplugins.contracts.data import Sentence
-
     if isinstance(record, str):
         yield Sentence(str(number), tuple(blanks(record)))
     elif isinstance(record, GraphColumns):

@@ -9,7 +9,9 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from smtformats.tokens import blanks
+from smtplugins.contracts.data import Sentence
 from smtplugins.contracts.errors import SmtError, UsageError
+from smtplugins.contracts.models import Model
 from smtplugins.host.arguments import argument
 from smtplugins.host.config.resources import resources
 from smtplugins.host.config.rule_tables import RuleTable, merged
@@ -18,9 +20,7 @@ from smtplugins.host.features.rule_columns import column_names, is_stateful
 from smtplugins.host.features.scoring import tuneable
 
 if TYPE_CHECKING:
-    from smtplugins.contracts.data import Sentence
     from smtplugins.contracts.decoders import Decoder, Decoding
-    from smtplugins.contracts.models import Model
     from smtplugins.contracts.spec import Spec
     from smtplugins.host.config.resources import Resources
     from smtplugins.host.config.run_yaml import RunConfig
@@ -129,7 +129,6 @@ def make_translator(
 ) -> Translator:
     """Load the features of a configuration and make its decoder; ``weights`` replace the configuration's."""
     begun = time.process_time(), time.perf_counter()
-    from smtplugins.contracts.models import Model
     from smtplugins.host.config.weight_names import check_range
 
     if config.decoder is None:
@@ -201,8 +200,6 @@ def as_sentences(sentences: Iterable[Sentence | str | Sequence[str]]) -> Iterato
 
 
 def _as_sentence(number: int, given: Sentence | str | Sequence[str]) -> Sentence:
-    from smtplugins.contracts.data import Sentence
-
     if isinstance(given, Sentence):
         return given
     return Sentence(str(number), tuple(blanks(given) if isinstance(given, str) else given))

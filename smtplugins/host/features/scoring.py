@@ -15,6 +15,7 @@ from smtformats.tokens import blanks
 from smtplugins.contracts.errors import FeatureError, SmtError, UsageError
 from smtplugins.contracts.offers import Offer
 from smtplugins.contracts.spec import Spec, convert
+from smtplugins.core.grammar.rules import Edges, Rules
 from smtplugins.host.arguments import argument
 from smtplugins.host.errors import failure_text
 from smtplugins.host.loading.shortcut import function_offer
@@ -24,7 +25,6 @@ if TYPE_CHECKING:
     from smtplugins.contracts.data import Scores, Sentence
     from smtplugins.contracts.features import Scorer
     from smtplugins.contracts.runners import Runner
-    from smtplugins.core.grammar.rules import Edges
     from smtplugins.host.loading.registry import Registry
 
 _Result = TypeVar("_Result")
@@ -216,8 +216,6 @@ def adapt(feature: Any, needs: Collection[str] = ()) -> Callable[[Candidates], A
 
 
 def _as_rules(nbest: Candidates) -> Any:
-    from smtplugins.core.grammar.rules import Rules
-
     return Rules.from_words(map(blanks, nbest.texts))
 
 
@@ -226,7 +224,6 @@ def _score_stateful(feature: Any, nbest: Candidates) -> Any:
     import numpy as np
 
     from smtplugins.contracts.data import Sentence
-    from smtplugins.core.grammar.rules import Edges
 
     scorer = feature.start(Sentence(nbest.id, tuple(blanks(nbest.source or "")), annotations=nbest.annotations))
     inner, states = scorer.combine(Edges(_as_rules(nbest)), [()] * len(nbest))

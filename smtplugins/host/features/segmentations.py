@@ -9,6 +9,7 @@ from typing import Any
 from smtformats import Candidates, Columns, FormatError
 from smtformats.structure import Segment
 from smtformats.tokens import blanks
+from smtplugins.contracts.data import Sentence
 from smtplugins.contracts.errors import UsageError
 from smtplugins.core.grammar.rules import Edges, Rules
 from smtplugins.core.vocabulary import Vocabulary
@@ -85,8 +86,6 @@ def score_phrases(feature: Any, nbest: Candidates) -> Any:
 
 def _score_stateful(feature: Any, nbest: Candidates, phrases: Sequence[Sequence[Phrase]]) -> Any:
     """Extend all hypotheses by a phrase at a time."""
-    from smtplugins.contracts.data import Sentence
-
     scorer = feature.start(Sentence(nbest.id, tuple(blanks(nbest.source or "")), annotations=nbest.annotations))
     words = Vocabulary()
     sums = _Sums(len(nbest))

@@ -16,6 +16,7 @@ from smtformats.files import open_lines
 from smtformats.tokens import BadField, blanks, numbers
 from smtplugins.contracts.errors import SmtError, UsageError
 from smtplugins.contracts.tools.grammars import GLUE, MINTED, fragment_scores
+from smtplugins.contracts.tools.language_models import KenlmMissing, read_lm
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -180,8 +181,6 @@ class LanguageModelScore:
         class_path: Path | None = None,
         order: int | None = None,
     ) -> None:
-        from smtplugins.contracts.tools.language_models import KenlmMissing, read_lm
-
         try:
             self._model: Any = read_lm(path)
         except KenlmMissing as error:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import BinaryIO
 
+from smtformats._scan import MosesScanner
 from smtformats.columns import GrammarColumns
 from smtformats.errors import FormatError
 from smtformats.files import Lines
@@ -28,8 +29,6 @@ def scan_table(reader: TableReader, stream: BinaryIO, max_bytes: int, *, gaps: b
 
     The first line always goes to the parser, which sets the score names for all others.
     """
-    from smtformats._scan import MosesScanner
-
     name = reader.lines.name
     scanner = MosesScanner(max_bytes, reader.max_symbols, reader.max_features, gaps, f"{reader.table}_")
 

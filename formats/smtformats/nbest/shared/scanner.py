@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import BinaryIO
 
+from smtformats._scan import ListScanner
 from smtformats.candidates import Candidates
 from smtformats.errors import FormatError
 from smtformats.files import Lines
@@ -20,8 +21,6 @@ Rest = Callable[[Lines, Grouper, "ListColumns"], Iterator[Candidates]]
 
 def load_lists(stream: BinaryIO, name: str, max_bytes: int, dialect: str, origin: str, rest: Rest) -> ListColumns:
     """Load all lists of a file as columns."""
-    from smtformats._scan import ListScanner
-
     scanner = ListScanner(dialect, max_bytes)
     more = pieces(stream)
     try:

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from smtplugins.contracts.errors import SmtError, UsageError
 from smtplugins.contracts.spec import suggestion
+from smtplugins.plugins.bitree._bitree import evaluate_trees, tree_parameters
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -123,8 +124,6 @@ class BoostedModel:
 
     def scores(self, problem: str | int, examples: Examples, least: float | None = None, *, threads: int = 1) -> Array:
         """The confidence h of each class (rows x classes) at lambda ``least`` (by default the end of the path)."""
-        from smtplugins.plugins.bitree._bitree import evaluate_trees
-
         at = self.number(problem)
         first, last = self.firsts[at], self.firsts[at + 1]
         rows = examples.named(self.atoms)
@@ -161,8 +160,6 @@ class BoostedModel:
         return self._parameters(self.firsts[at] + which, least)
 
     def _parameters(self, classifier: int, least: float | None) -> dict[tuple[int, ...], float]:
-        from smtplugins.plugins.bitree._bitree import tree_parameters
-
         count = int(self.counts(least)[classifier])
         offsets, literals, values = tree_parameters(*self.trees.arrays, classifier, count)
         bounds = itertools.pairwise(offsets.tolist())
@@ -172,8 +169,6 @@ class BoostedModel:
     def sizes(self, least: float | None = None) -> Array:
         """The number of non-zero parameters of each classifier."""
         import numpy as np
-
-        from smtplugins.plugins.bitree._bitree import tree_parameters
 
         counts = self.counts(least).tolist()
         sizes = [len(tree_parameters(*self.trees.arrays, at, count)[2]) for at, count in enumerate(counts)]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from smtplugins.contracts.errors import UsageError
+from smtplugins.plugins.bitree._bitree import boost_problems
 from smtplugins.plugins.bitree.boosting.boosted_model import BoostedModel, Trees
 from smtplugins.plugins.bitree.boosting.examples import Problem
 
@@ -26,8 +27,6 @@ def boost(
     conjunction (ours; 0 for no limit). If the problems have different atoms, the model has the union of them. The
     result does not depend on ``threads``.
     """
-    from smtplugins.plugins.bitree._bitree import boost_problems
-
     check_options(least=least, eta=eta, epsilon=epsilon, trees=0, depth=depth)
     listed = list(problems)
     if not listed:

@@ -17,6 +17,7 @@ from smtformats import Columns
 from smtplugins.contracts.errors import SmtError, UsageError
 from smtplugins.contracts.learners import LearnerState, LearnerStep, ListProblem, RowProblem
 from smtplugins.contracts.runners import Runner
+from smtplugins.plugins.bitree._bitree import Boosting
 from smtplugins.plugins.bitree.boosting.binarising import Binarising
 from smtplugins.plugins.bitree.boosting.boosted_model import BoostedModel, Trees
 from smtplugins.plugins.bitree.boosting.boosting import EPSILON, check_options
@@ -26,7 +27,6 @@ if TYPE_CHECKING:
 
     from smtplugins.contracts.models import Model
     from smtplugins.contracts.tools.learning import Matrix
-    from smtplugins.plugins.bitree._bitree import Boosting
     from smtplugins.plugins.bitree.boosting.examples import Examples
 
     Array = NDArray[Any]
@@ -105,8 +105,6 @@ class L1Boost:
         runner: Runner | None = None,
     ) -> Iterator[LearnerStep]:
         """Yield a step per value of lambda; deterministic and single-threaded."""
-        from smtplugins.plugins.bitree._bitree import Boosting
-
         material = _from_lists(problem, self) if isinstance(problem, ListProblem) else _from_rows(problem, self)
         rows = material.examples
         boosting = Boosting(rows.offsets, rows.ids, len(rows.atoms), material.labels, material.weights)

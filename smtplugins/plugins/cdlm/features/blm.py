@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from smtplugins.contracts.errors import SmtError
 from smtplugins.contracts.tools.grammars import fragment_scores
+from smtplugins.contracts.tools.language_models import KenlmMissing, read_lm
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -39,8 +40,6 @@ class Baseline:
         base: Literal["e", "10"] = "e",
         markers: Literal["sentence", "rules"] = "sentence",
     ) -> None:
-        from smtplugins.contracts.tools.language_models import KenlmMissing, read_lm
-
         try:
             self.model: Any = read_lm(path)
         except KenlmMissing as error:

@@ -19,6 +19,7 @@ from smtformats.tokens import blanks
 from smtplugins.contracts.errors import SmtError, UsageError
 from smtplugins.contracts.models import Files, Model
 from smtplugins.contracts.tools.grammars import Rules, Vocabulary
+from smtplugins.plugins.cdlm._cdlm import LinearScorer
 from smtplugins.plugins.cdlm.features.blm import Baseline, LmPiece, PieceScorer
 from smtplugins.plugins.cdlm.features.classes import ClassMap, load_classes
 from smtplugins.plugins.cdlm.features.tsrb import MARKS, NAMESPACE, Alphabet, PairWeights, bigrams_of_list
@@ -165,8 +166,6 @@ class Whole:
 
     def native(self) -> Any:
         """Return the scorer for native searches."""
-        from smtplugins.plugins.cdlm._cdlm import LinearScorer
-
         rules = self.over_rules
         return LinearScorer(
             self._lm.native(self.weight), rules.pairs.keys, rules.pairs.values, rules.alphabet.size, rules.word

@@ -26,6 +26,7 @@ from smtformats.grammar.rules import NonTerminal, Rule
 from smtplugins.contracts.errors import SmtError, UsageError
 from smtplugins.contracts.tools.files import find_format, number, rounded
 from smtplugins.contracts.tools.grammars import Vocabulary, gathered, row_scores
+from smtplugins.plugins.cdlm._cdlm import Confusions as Native
 from smtplugins.plugins.cdlm.grammar.choices import MOST, Choices, GrammarCounts
 from smtplugins.plugins.cdlm.grammar.competing import Scope, competing_rules
 
@@ -64,7 +65,6 @@ class Confusions:
         folder: str | os.PathLike[str] | None = None,
     ) -> None:
         from smtplugins.contracts.tools.extraction import default_memory
-        from smtplugins.plugins.cdlm._cdlm import Confusions as Native
 
         self.choices = choices = choices or Choices()
         self._aside = tempfile.TemporaryDirectory(prefix=".confusions.", dir=folder)

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Literal
 
 from smtplugins.contracts.errors import SmtError, UsageError
 from smtplugins.contracts.spec import Spec
+from smtplugins.contracts.tools.running import prepared_folder
 from smtplugins.plugins.cdlm.sets.confusing import BLM, TSRB, WORDS, WP, ConfusionSetting, read_text, write_words
 
 if TYPE_CHECKING:
@@ -62,7 +63,6 @@ def train(
     note: Callable[[str], None] = lambda text: None,
 ) -> Ended:
     """Train in ``folder``, which holds everything needed to resume; results are the same for any number of jobs."""
-    from smtplugins.contracts.tools.running import prepared_folder
     from smtplugins.contracts.tools.tuning import LoopPlan, plan_of, tune_decoder
 
     setting = training.setting

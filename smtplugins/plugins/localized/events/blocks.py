@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from smtformats.columns import StringTable
 from smtplugins.contracts.errors import SmtError
 from smtplugins.contracts.tools.files import read_array, write_arrays
+from smtplugins.plugins.localized._localized import number_phrases
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -53,8 +54,6 @@ class BlockSet:
     def from_grammar(cls, grammar: GrammarColumns, longest: int | None = None) -> BlockSet:
         """Make the set of a table's distinct phrase pairs; ``longest`` is the maximum number of words on a side."""
         import numpy as np
-
-        from smtplugins.plugins.localized._localized import number_phrases
 
         if (grammar.source < 0).any() or (grammar.target < 0).any():
             raise SmtError("expected a table of phrases, found rules with gaps")

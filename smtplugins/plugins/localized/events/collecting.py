@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from smtplugins.contracts.errors import SmtError
 from smtplugins.contracts.tools.files import Growing, new_folder
+from smtplugins.plugins.localized._localized import BlockFinder
 from smtplugins.plugins.localized.events.blocks import BlockSet
 from smtplugins.plugins.localized.events.event_lists import RECORD, VERSION, EventList
 
@@ -44,8 +45,6 @@ class Finder:
 
     def __init__(self, blocks: BlockSet) -> None:
         import numpy as np
-
-        from smtplugins.plugins.localized._localized import BlockFinder
 
         text, offsets = bytes(blocks.words.blob), np.ascontiguousarray(blocks.words.offsets, dtype=np.int64)
         self._native = BlockFinder(text, offsets, *blocks.arrays())

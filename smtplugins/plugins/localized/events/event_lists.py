@@ -27,6 +27,7 @@ from typing import TYPE_CHECKING, Any
 
 from smtplugins.contracts.errors import SmtError
 from smtplugins.contracts.tools.files import read_array, read_record
+from smtplugins.plugins.localized._localized import count_bigrams
 from smtplugins.plugins.localized.events.blocks import BlockSet
 
 if TYPE_CHECKING:
@@ -103,8 +104,6 @@ class EventList:
     def bigrams(self, threshold: int) -> tuple[Array, Array, Array]:
         """Return the sorted pairs of neighbours with more than ``threshold`` events, and their counts: equation 3."""
         import numpy as np
-
-        from smtplugins.plugins.localized._localized import count_bigrams
 
         before, after = (np.ascontiguousarray(column, dtype=np.int32) for column in (self.predecessor, self.successor))
         first, second, counts = count_bigrams(before, after, threshold)

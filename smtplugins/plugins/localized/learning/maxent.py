@@ -16,6 +16,7 @@ from smtplugins.contracts.learners import EventProblem, LearnerState, LearnerSte
 from smtplugins.contracts.models import Files
 from smtplugins.contracts.runners import Runner
 from smtplugins.contracts.spec import suggestion
+from smtplugins.plugins.localized._localized import descend_rows
 from smtplugins.plugins.localized.learning.problem import BIGRAM, BlockEvents
 from smtplugins.plugins.localized.model.bigrams import BigramWeights
 
@@ -218,8 +219,6 @@ class _RowsRun:
 
     def descend(self, piece: int, order: Array, rate: float, decay: float, done: int, update: str) -> float:
         import numpy as np
-
-        from smtplugins.plugins.localized._localized import descend_rows
 
         rows, ids = self._look(piece)
         arrays = (rows.offsets, rows.right, rows.features.offsets, ids)

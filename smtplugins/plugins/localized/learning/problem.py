@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING, Any
 
 from smtformats.columns import Columns
 from smtplugins.contracts.learners import EventProblem, EventRows
+from smtplugins.plugins.localized._localized import Training
 from smtplugins.plugins.localized.model.features import FLOATS
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from smtplugins.plugins.localized._localized import Training
     from smtplugins.plugins.localized.events.blocks import BlockSet
     from smtplugins.plugins.localized.events.event_lists import EventList
     from smtplugins.plugins.localized.model.features import BlockColumns, BoundaryLm
@@ -100,8 +100,6 @@ def bigram_problem(
     """Make the problem of orientation events; ``keep`` is the number of alternatives for each source phrase."""
     import numpy as np
 
-    from smtplugins.plugins.localized._localized import Training
-
     used = bigrams or no_bigrams()
     training = Training(
         np.ascontiguousarray(events.bigram_offsets, dtype=np.int64),
@@ -125,8 +123,6 @@ def bigram_problem(
 def neutral_problem(events: EventList, columns: BlockColumns, lm: BoundaryLm, *, keep: int = KEEP) -> BlockEvents:
     """Make the problem of neutral events, without bigrams; alternatives are blocks of the same source phrase."""
     import numpy as np
-
-    from smtplugins.plugins.localized._localized import Training
 
     around, numbers = lm.contexts_before(events.before)
     nothing = np.zeros(len(events.blocks), dtype=np.float32)

@@ -15,6 +15,8 @@ from typing import TYPE_CHECKING, Any
 
 from smtformats.columns import Columns
 from smtplugins.contracts.errors import SmtError, UsageError
+from smtplugins.plugins.localized._localized import BlockModel as Native
+from smtplugins.plugins.localized._localized import block_scorer
 from smtplugins.plugins.localized.events.event_lists import EventList
 from smtplugins.plugins.localized.learning.problem import BIGRAM, NEUTRAL, no_bigrams
 from smtplugins.plugins.localized.model.bigrams import BigramWeights
@@ -133,8 +135,6 @@ class BlockModel:
         """The native model, shared by all scorers."""
         import numpy as np
 
-        from smtplugins.plugins.localized._localized import BlockModel as Native
-
         blocks, none = self._listed.blocks, no_bigrams()
         pairs, weights = (none.first, none.second), np.zeros(0, dtype=np.float32)
         if self._bigrams is not None:
@@ -152,8 +152,6 @@ class BlockModel:
 
     def native(self) -> Any:
         """Return a native scorer for a single thread."""
-        from smtplugins.plugins.localized._localized import block_scorer
-
         return block_scorer(self.model, self._lm, self._end)
 
     def numbers(self, vocabulary: Vocabulary) -> Array:

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 from smtplugins.contracts.errors import UsageError
+from smtplugins.plugins.localized._localized import lexical_weights
 from smtplugins.plugins.localized.events.event_lists import BOUNDARY, UNKNOWN
 
 if TYPE_CHECKING:
@@ -69,8 +70,6 @@ def block_columns(blocks: BlockSet, counts: Counts, estimates: Estimates | None 
     A block without events counts as half an event.
     """
     import numpy as np
-
-    from smtplugins.plugins.localized._localized import lexical_weights
 
     chosen = estimates or Estimates()
     total = np.maximum(counts.total, _LEAST_COUNT)

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from smtplugins.plugins.searn._searn import Labels
 from smtplugins.plugins.searn.learning.policy import BEGIN, STATIC, Policy, operations
 
 if TYPE_CHECKING:
@@ -18,7 +19,6 @@ if TYPE_CHECKING:
 
     from smtplugins.contracts.tools.decoding import SentenceForest
     from smtplugins.contracts.tools.grammars import Tables
-    from smtplugins.plugins.searn._searn import Labels
     from smtplugins.plugins.searn.labels.pair_columns import PairColumns
 
     Array = NDArray[Any]
@@ -69,8 +69,6 @@ class Follower:
     def labels(self) -> Labels:
         """Convert the policy for native code."""
         import numpy as np
-
-        from smtplugins.plugins.searn._searn import Labels
 
         used, rows = self.policy.history, self.history
         reduced = [operations(label) for label in self.policy.labels]

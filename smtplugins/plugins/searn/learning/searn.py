@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from smtplugins.contracts.errors import SmtError, UsageError
 from smtplugins.contracts.learners import LearnerState, LearnerStep
 from smtplugins.contracts.tasks import TaskProblem
+from smtplugins.plugins.searn._searn import chained
 from smtplugins.plugins.searn.learning.base_learners import BaseLearner, Passes
 from smtplugins.plugins.searn.learning.mixtures import PolicyMixture, Roll
 from smtplugins.plugins.searn.learning.policy import Decide
@@ -112,8 +113,6 @@ class Searn:
     ) -> Iterator[LearnerStep]:
         """Yield a step per iteration; the objective is the mean loss of the training examples."""
         import numpy as np
-
-        from smtplugins.plugins.searn._searn import chained
 
         trained = self._training_count(len(problem.examples))
         # The initial policy keeps using the weights from before the first iteration.

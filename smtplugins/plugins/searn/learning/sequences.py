@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from smtformats import Columns
 from smtplugins.contracts.errors import UsageError
+from smtplugins.plugins.searn._searn import Sequences as Native
 from smtplugins.plugins.searn.learning.policy import BEGIN, DEEPEST, HISTORY, History, Policy, operations
 
 if TYPE_CHECKING:
@@ -160,8 +161,6 @@ class Sequences:
     def native(self) -> Any:
         """The sequences as a native object."""
         import numpy as np
-
-        from smtplugins.plugins.searn._searn import Sequences as Native
 
         blank = Policy(self.labels, self.templates, self.names, self._no_weights(), np.ones(1))
         rows = blank.history_rows()

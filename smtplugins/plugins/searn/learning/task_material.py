@@ -16,6 +16,7 @@ from smtplugins.contracts.errors import SmtError
 from smtplugins.contracts.models import Model
 from smtplugins.contracts.tasks import GuidedTask, OptimalTask
 from smtplugins.contracts.tools.learning import Weights, follow, ranked
+from smtplugins.plugins.searn._searn import chained, learn_rows, score_rows, uniform
 from smtplugins.plugins.searn.learning.mixtures import PolicyMixture, Roll
 from smtplugins.plugins.searn.learning.policy import Policy, draw_index
 from smtplugins.plugins.searn.learning.sequence_material import PolicyLoss
@@ -58,8 +59,6 @@ class RowExamples:
         self, order: Array, logistic: bool, rate: float, weights: Array, total: Array, count: int
     ) -> tuple[int, int, float]:
         """Train on the examples in this order."""
-        from smtplugins.plugins.searn._searn import learn_rows
-
         return learn_rows(
             self.groups, self.starts, self.ids, self.values, self.costs, order, logistic, rate, weights, total, count
         )
@@ -159,8 +158,6 @@ class SearchTaskMaterial:
         """The decisions along the roll-in from one example."""
         import numpy as np
 
-        from smtplugins.plugins.searn._searn import chained
-
         here = chained(key, index)
         decisions, at = _Decisions({}, [], [], [], [], []), 0
         state = self._task.begin(self._examples[index])
@@ -181,8 +178,6 @@ class SearchTaskMaterial:
 
     def _cost(self, state: Any, action: Any, at: int, mixture: PolicyMixture, rolls: Rolls, key: int) -> float:
         """The cost of an action: its own loss plus the mean loss of the roll-outs."""
-        from smtplugins.plugins.searn._searn import chained
-
         if (rolls.roll_out == "optimal" or not len(mixture)) and self._optimal is None:
             return -follow(self._task, state, self._start, action).value(0)
         behind = self._task.after(state, action)
@@ -195,8 +190,6 @@ class SearchTaskMaterial:
         return total / samples - first
 
     def _roll_out(self, state: Any, at: int, mixture: PolicyMixture, decide: Roll, key: int) -> float:
-        from smtplugins.plugins.searn._searn import chained
-
         earned = 0.0
         while len(actions := self._task.actions(state)):
             state = self._task.after(state, self._choose(state, actions, mixture, decide, chained(key, at)))
@@ -204,8 +197,6 @@ class SearchTaskMaterial:
         return earned
 
     def _evaluate(self, mixture: PolicyMixture, decide: Roll, key: int, index: int) -> PolicyLoss:
-        from smtplugins.plugins.searn._searn import chained
-
         here, at, right, loss = chained(chained(key, index), 0), 0, 0, 0.0
         state = self._task.begin(self._examples[index])
         if isinstance(self._task, GuidedTask) and self._optimal is None and len(mixture) == 1:
@@ -221,8 +212,6 @@ class SearchTaskMaterial:
     def _choose(self, state: Any, actions: Sequence[Any], mixture: PolicyMixture, decide: Roll, key: int) -> Any:
         """The action chosen by a mixture."""
         import numpy as np
-
-        from smtplugins.plugins.searn._searn import uniform
 
         if decide == "optimal" or not len(mixture):
             return self._initial_action(state)
@@ -247,8 +236,6 @@ class SearchTaskMaterial:
     def _scores(self, state: Any, actions: Sequence[Any], weights: Array) -> Array:
         """The scores by policy and action."""
         import numpy as np
-
-        from smtplugins.plugins.searn._searn import score_rows
 
         features = self._task.features(state, actions)
         known = weights.shape[1]

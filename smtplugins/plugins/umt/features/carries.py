@@ -15,11 +15,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from smtplugins.contracts.tools.grammars import Edges, Rules, gathered
 from smtplugins.contracts.undirected import OUTSIDE
 
 if TYPE_CHECKING:
     from smtplugins.contracts.features import Scorer
-    from smtplugins.contracts.tools.grammars import Edges, Vocabulary
+    from smtplugins.contracts.tools.grammars import Vocabulary
     from smtplugins.contracts.undirected import Outside, UndirectedScorer
 
     Array = NDArray[Any]
@@ -69,8 +70,6 @@ class Carries:
 
     def begin(self, targets: Array, offsets: Array) -> None:
         """Set the target sides of the sentence's rules: word ids, or -1 - k for the k-th tail."""
-        from smtplugins.contracts.tools.grammars import Rules
-
         self._targets = Rules(self._vocabulary, targets, offsets, ordered=False).target
         self._offsets = offsets
         # For each rule, the tail of each child.
@@ -198,8 +197,6 @@ class Carries:
         return known
 
     def _edges(self, rules: Array) -> Edges:
-        from smtplugins.contracts.tools.grammars import Edges, Rules, gathered
-
         offsets, places = gathered(self._offsets, rules)
         return Edges(Rules(self._vocabulary, self._targets[places], offsets))
 
@@ -282,8 +279,6 @@ class Completed:
 
     def _combine(self, edges: Edges, ready: Sequence[_Rise]) -> list[tuple[Array, Any]]:
         """Return scores and states of complete edges; equal edges are scored once and cached."""
-        from smtplugins.contracts.tools.grammars import Edges, Rules
-
         keys = [(rise.target, rise.states) for rise in ready]
         new = list(dict.fromkeys(key for key in keys if key not in self._known))
         if new:

@@ -13,13 +13,13 @@ from typing import TYPE_CHECKING, Any
 
 from smtplugins.contracts.errors import UsageError
 from smtplugins.contracts.options import fill
+from smtplugins.plugins.umt._umt import BoundOptions
 from smtplugins.plugins.umt.growing.search import SLOTS, CffMode
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from smtplugins.contracts.tools.grammars import Rules
-    from smtplugins.plugins.umt._umt import BoundOptions
 
 
 class Cff:
@@ -62,8 +62,6 @@ class Cff:
 
     def bounds(self) -> BoundOptions:
         """Return the options of the native search."""
-        from smtplugins.plugins.umt._umt import BoundOptions
-
         return fill(BoundOptions, self, components=self.components, difference=self.mode == "difference")
 
     def column_names(self, label: str) -> tuple[str, ...]:

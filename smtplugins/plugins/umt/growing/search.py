@@ -11,12 +11,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
+from smtplugins.plugins.umt._umt import BoundOptions, CallbackPart, Growth
+
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from smtplugins.contracts.tools.search import SearchForest
     from smtplugins.plugins.umt import _umt
-    from smtplugins.plugins.umt._umt import BoundOptions
 
     Array = NDArray[Any]
 
@@ -52,8 +53,6 @@ class Searcher:
     """
 
     def __init__(self, parts: Sequence[_umt.Part] = (), bounds: BoundOptions | None = None) -> None:
-        from smtplugins.plugins.umt._umt import BoundOptions, Growth
-
         self._parts = len(parts)
         self._growth = Growth(list(parts), bounds or BoundOptions())
 
@@ -132,6 +131,4 @@ def shape_part() -> _umt.Part:
 
 def python_part(carries: Any, components: int) -> _umt.Part:
     """Return the part that calls Python features (``features/carries.py``)."""
-    from smtplugins.plugins.umt._umt import CallbackPart
-
     return CallbackPart(carries, components)

@@ -13,6 +13,7 @@ from smtplugins.contracts.errors import UsageError
 from smtplugins.contracts.tools.features import column_names
 from smtplugins.contracts.tools.search import is_lm_scorer
 from smtplugins.contracts.undirected import UndirectedFeature
+from smtplugins.plugins.umt._umt import BoundOptions
 from smtplugins.plugins.umt.features.carries import Carries, Completed, ScorerPart
 from smtplugins.plugins.umt.features.shape import KINDS, UndirectedShape
 from smtplugins.plugins.umt.growing.search import Grown, LmMode, Searcher, lm_part, python_part, shape_part
@@ -133,8 +134,6 @@ class Working:
         again: Iterator[Array] = iter(())
         if replayed:
             if self._replayer is None:
-                from smtplugins.plugins.umt._umt import BoundOptions
-
                 self._replayer = Searcher(replayed, BoundOptions(components=0))
             blank = np.zeros(rules, dtype=np.float32)
             self._replayer.begin(forest, blank, blank, np.zeros(len(replayed)))
