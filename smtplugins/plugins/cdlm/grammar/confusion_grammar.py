@@ -33,8 +33,6 @@ from smtplugins.plugins.cdlm.grammar.competing import Scope, competing_rules
 if TYPE_CHECKING:
     import os
 
-    import numpy as np
-
     from smtformats.hypergraph.graph import GraphColumns
     from smtplugins.contracts.tools.graphs import Hypergraph
 
