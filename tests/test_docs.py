@@ -147,7 +147,7 @@ def regenerate(path: Path, text: str, request: pytest.FixtureRequest) -> None:
 
 
 def test_formats_pages_are_what_the_modules_say(request: pytest.FixtureRequest) -> None:
-    from smtformats.pages import documentation
+    from tests.formats.pages import documentation
 
     pages = documentation()
     folder = ROOT / "formats/pages"

@@ -8,8 +8,8 @@ import io
 import pytest
 
 from smtformats import Format, all_formats
-from smtformats.pages import documentation
 from smtplugins.host.files.opening import format_options
+from tests.formats.pages import documentation
 
 PAGES = documentation()
 

@@ -1,6 +1,6 @@
 """Generate the format documentation: README.md with a table, and a page per format with an example.
 
-``python -m smtformats.pages FOLDER`` writes the pages; those in ``formats/`` are generated this way.
+``pytest --update-golden`` writes the pages in ``formats/``.
 """
 
 from __future__ import annotations
@@ -10,9 +10,7 @@ import functools
 import inspect
 import io
 import re
-import sys
 from collections.abc import Iterator, Mapping
-from pathlib import Path
 from types import ModuleType
 from typing import Any
 
@@ -134,10 +132,3 @@ class _Plain(str):
 
     __slots__ = ()
     __repr__ = str.__str__
-
-
-if __name__ == "__main__":
-    for name, text in documentation().items():
-        path = Path(sys.argv[1]) / name
-        path.parent.mkdir(exist_ok=True)
-        path.write_text(text, encoding="utf-8")
