@@ -13,6 +13,9 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
+# Before numpy is imported, as in `smt`: threads of a linear algebra library spin while others work.
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+
 # A shared machine is slow now and then; time is measured in tests/bench. A run between two edits tries a quarter of the
 # examples; `pytest --hypothesis-profile=deep` all of them, as does .ci/run, by SMT_TEST_PROFILE=deep.
 DEEP = settings(deadline=None, max_examples=100)
