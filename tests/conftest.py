@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import gc
 import importlib.util
 import os
 import signal
@@ -41,6 +42,13 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     )
 
 
+@pytest.hookimpl(tryfirst=True)
+def pytest_cmdline_main(config: pytest.Config) -> None:
+    """With ``-n``, each process begins with a half of the tests, so that modules are not divided, and takes from others."""
+    if getattr(config.option, "numprocesses", None) and config.option.dist == "no":
+        config.option.dist = "worksteal"
+
+
 def pytest_configure(config: pytest.Config) -> None:
     if config.getoption("--without"):
         os.environ["SMT_DISABLE_PLUGINS"] = config.getoption("--without")
@@ -75,6 +83,12 @@ def unexpected_skips(config: pytest.Config) -> list[str]:
         if reason.removeprefix("Skipped: ") not in reasons:
             skips.append(f"{report.nodeid}: {reason}")
     return skips
+
+
+def pytest_collection_finish() -> None:
+    """What was collected stays: no later collection of garbage looks at it, and no forked process copies it."""
+    gc.collect()
+    gc.freeze()
 
 
 def pytest_sessionfinish(session: pytest.Session) -> None:

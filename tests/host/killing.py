@@ -9,13 +9,23 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
+from hypothesis import settings
+
 from smtplugins.contracts.learners import LearnerState
 from smtplugins.host import runs
+
+DEEP = 100
 
 
 def tree(folder: str) -> dict[str, bytes]:
     """All files and their bytes."""
     return {str(path.relative_to(folder)): path.read_bytes() for path in Path(folder).rglob("*") if path.is_file()}
+
+
+def moments(events: int, step: int) -> list[int]:
+    """The numbers of events to kill a run at: the first ones, then each ``step``-th, a third of these in a plain run."""
+    later = range(3, events, step)
+    return [0, 1, 2, *(later if settings().max_examples >= DEEP else later[::3])]
 
 
 def killed(work: Callable[[], Any], at: int, also: Iterable[tuple[Any, str]]) -> int:

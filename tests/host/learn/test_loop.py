@@ -24,7 +24,7 @@ from smtplugins.host.learn import loop
 from smtplugins.host.learn.loop import Ended, LoopPlan, tune_decoder
 from smtplugins.host.learn.tuning import plan_of
 from smtplugins.host.runs import RunDirectory
-from tests.host.killing import killed, tree
+from tests.host.killing import killed, moments, tree
 
 EVENTS = ((job._Task, "decode"),)
 TOYS = Path(__file__).parents[1] / "toy_learners.py"
@@ -305,7 +305,7 @@ def test_a_killed_run_ends_in_the_same_bytes(host: Host, forests: bool) -> None:
     wanted = tree("whole")
     assert events > 40
     # A prime, so that all kinds of events are met.
-    for at in [0, 1, 2, *range(3, events, 31 if forests else 11)]:
+    for at in moments(events, 31 if forests else 11):
         folder = f"killed-{at}"
         assert killed(go(folder, True), at, EVENTS) == at
         assert not (Path(folder) / "result.json").exists() or at > events - 3

@@ -19,7 +19,7 @@ from smtplugins.host.learn import policies
 from smtplugins.host.learn.tuning import Tuned
 from smtplugins.host.runs import RunDirectory
 from smtplugins.testing.cases import LearnerChecks
-from tests.host.killing import killed, tree
+from tests.host.killing import killed, moments, tree
 
 EVENTS = ((policies.TaskMaterial, "score"),)
 TOYS = Path(__file__).parents[1] / "toy_policies.py"
@@ -201,7 +201,7 @@ def test_a_killed_run_ends_in_the_same_bytes(host: Host) -> None:
     events = killed(go("whole", False), -1, EVENTS)
     wanted = tree("whole")
     assert events > 40
-    for at in [0, 1, 2, *range(3, events, 5)]:
+    for at in moments(events, 5):
         folder = f"killed-{at}"
         assert killed(go(folder, True), at, EVENTS) == at
         # Killed once more on the way, then left alone.
