@@ -134,6 +134,8 @@ double shares(const double* values, std::size_t size, double* out) {
 
 }  // namespace
 
+// Aligned, as where its short loops begin changes the time of the maximum by 8 %.
+[[gnu::aligned(64)]]
 void inside(const Graph& graph, std::span<const double> scores, Semiring semiring, std::span<double> values) {
   Upwards up(graph, scores);
   values[graph.nodes()] = 0.0;
