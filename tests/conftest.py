@@ -44,7 +44,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_cmdline_main(config: pytest.Config) -> None:
-    """With ``-n``, each process begins with a half of the tests, so that modules are not divided, and takes from others."""
+    """With ``-n``, each process begins with a half of the tests, so that modules stay whole, and takes from others."""
     if getattr(config.option, "numprocesses", None) and config.option.dist == "no":
         config.option.dist = "worksteal"
 
@@ -92,6 +92,7 @@ def pytest_collection_finish() -> None:
 
 
 def pytest_sessionfinish(session: pytest.Session) -> None:
+    gc.unfreeze()
     if session.exitstatus == pytest.ExitCode.OK and unexpected_skips(session.config):
         session.exitstatus = pytest.ExitCode.TESTS_FAILED
 

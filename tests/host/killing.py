@@ -23,7 +23,7 @@ def tree(folder: str) -> dict[str, bytes]:
 
 
 def moments(events: int, step: int) -> list[int]:
-    """The numbers of events to kill a run at: the first ones, then each ``step``-th, a third of these in a plain run."""
+    """The numbers of events to kill a run at: the first ones and each ``step``-th; a third of these in a plain run."""
     later = range(3, events, step)
     return [0, 1, 2, *(later if settings().max_examples >= DEEP else later[::3])]
 
@@ -38,9 +38,7 @@ def killed(work: Callable[[], Any], at: int, also: Iterable[tuple[Any, str]]) ->
     # A collection in the child would touch, and so copy, all objects of the tests.
     gc.freeze()
     process = os.fork()
-    if process:
-        gc.unfreeze()
-    else:
+    if not process:
         count = 0
 
         def event() -> None:
