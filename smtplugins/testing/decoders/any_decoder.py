@@ -182,7 +182,7 @@ def best_is_a_line(subject: DecoderSubject) -> None:
 
 def output_repeats(subject: DecoderSubject) -> None:
     """Decoding again, with any number of threads, gives bit-identical results."""
-    sentences = samples.sentences() * 4
+    sentences = samples.sentences() * 2
     wanted = subject.decode(sentences)
     for how, threads in (("again", 1), ("with two threads", 2), ("with five threads", 5)):
         for first, decoding in zip(wanted, subject.decode(sentences, threads), strict=True):
