@@ -30,7 +30,7 @@ def add_common(parser: argparse.ArgumentParser) -> None:
         "--plugin", action="append", default=[], metavar="FILE.py|MODULE", help="load an additional plugin (repeatable)"
     )
     group.add_argument("-q", "--quiet", action="store_true", help="no progress bars or notes on standard error")
-    group.add_argument("-v", "--verbose", action="count", default=0, help="show tracebacks of errors")
+    group.add_argument("-v", "--verbose", action="count", default=0, help="show details, and tracebacks of errors")
 
 
 def inherit(parser: argparse.ArgumentParser) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import contextvars
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sized
 from typing import TypeVar
 
 T = TypeVar("T")
@@ -23,14 +23,27 @@ def hushed(quiet: bool = True) -> Iterator[None]:
 
 
 def progress(items: Iterable[T], label: str, *, total: int | None = None, quiet: bool = False) -> Iterator[T]:
-    """Pass items on, with a progress bar if standard error is a terminal."""
+    """Pass items on, with a progress bar if standard error is a terminal; a sequence has its length as ``total``."""
     if quiet or _HUSHED.get() or not sys.stderr.isatty():
         yield from items
         return
     from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+    from rich.progress import (
+        BarColumn,
+        MofNCompleteColumn,
+        Progress,
+        ProgressColumn,
+        TextColumn,
+        TimeElapsedColumn,
+        TimeRemainingColumn,
+    )
 
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    if total is None and isinstance(items, Sized):
+        total = len(items)
+    columns: list[ProgressColumn] = [TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn()]
+    columns += [TimeElapsedColumn()]
+    if total is not None:
+        columns += [TextColumn("left"), TimeRemainingColumn()]
     with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
         task = bar.add_task(label, total=total)
         for item in items:

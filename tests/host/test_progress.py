@@ -52,3 +52,12 @@ def test_items_are_drawn_one_by_one() -> None:
     drawn: list[int] = []
     stream = progress((drawn.append(i) or i for i in range(5)), "lists")  # type: ignore[func-returns-value]
     assert (next(stream), drawn) == (0, [0])
+
+
+def test_the_total_of_a_sequence_is_known_and_the_time_left_with_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    for items, known in ([1, 2], True), (iter([1, 2]), False):
+        screen = Terminal()
+        monkeypatch.setattr(sys, "stderr", screen)
+        monkeypatch.setenv("TERM", "xterm")
+        assert list(progress(items, "lists")) == [1, 2]
+        assert ("/2" in screen.getvalue(), "left" in screen.getvalue()) == (known, known)

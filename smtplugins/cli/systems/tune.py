@@ -15,6 +15,8 @@ from smtplugins.host import printing as tables
 from smtplugins.host.files.opening import find_format, write_all
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from smtplugins.host.config.run_yaml import Override, RunConfig
     from smtplugins.host.host import Host
     from smtplugins.host.learn.loop import Ended
@@ -183,7 +185,7 @@ def _learn_from_lists(args: argparse.Namespace) -> None:
     given = {"lists": args.input or ["-"], "refs": args.ref, "sources": args.source, "folder": args.dir or None}
     with _folder(host, args, inputs) if args.dir else contextlib.nullcontext():
         result = options.call(host.tune, args, start=args.weights, **given)
-    print_table(args, render_result(result, args.format))
+    _show_result(args, result)
     _write(host, args, result)
     if args.resorted:
         record = host.read(args.input[0], format=args.from_format).format
@@ -211,19 +213,42 @@ def _folder(host: Host, args: argparse.Namespace, inputs: list[str | None]) -> R
     return runs.RunDirectory.create(Path(args.dir), record, resume=args.resume)
 
 
-def render_result(result: Any, style: str) -> str:
-    """Render steps and results of learning from lists."""
+def _show_result(args: argparse.Namespace, result: Tuned) -> None:
+    """Print the results; with ``--verbose`` also the steps, and as text a chart of their objective."""
+    drawn = ""
+    if args.verbose and args.format == "text":
+        objectives = [[row.objective for row in run.steps] for run in result.runs]
+        drawn = _chart(args, f"objective by step{', all runs' * (len(objectives) > 1)}", objectives)
+    print_table(args, render_result(result, args.format, steps=args.verbose > 0, drawn=drawn))
+
+
+def _chart(args: argparse.Namespace, title: str, lines: Sequence[Sequence[float]]) -> str:
+    """Draw a chart as wide as the terminal; without a terminal, in 80 columns of ASCII."""
+    from smtformats.files import standard_output
+
+    stream = sys.stderr if args.output == "-" else standard_output()
+    try:
+        width, plain = os.get_terminal_size(stream.fileno()).columns, not tables.prints_dots(stream.encoding)
+    except (OSError, ValueError):
+        width, plain = 80, True
+    return f"{title}\n{tables.chart(lines, width, plain=plain)}"
+
+
+def render_result(result: Tuned, style: str, *, steps: bool = True, drawn: str = "") -> str:
+    """Render the results of learning from lists, after the steps and a chart; JSON always has the steps."""
     rows, results = result.rows(), result.results()
     if style == "json":
         record = {"steps": rows, "results": results, "mean": result.spread()[0], "deviation": result.spread()[1]}
         return json.dumps(record, indent=1)
-    names = list(dict.fromkeys(name for row in rows for name in row))
-    if len(result.runs) == 1:
-        names.remove("run")
-    parts = [
-        tables.render([{k: _number(v) for k, v in row.items()} for row in rows], names, style),
-        tables.render([{**row, "score": f"{row['score']:.2f}"} for row in results], list(results[0]), style),
-    ]
+    parts = []
+    if steps:
+        names = list(dict.fromkeys(name for row in rows for name in row))
+        if len(result.runs) == 1:
+            names.remove("run")
+        parts.append(tables.render([{k: _number(v) for k, v in row.items()} for row in rows], names, style))
+    if drawn:
+        parts.append(drawn)
+    parts.append(tables.render([{**row, "score": f"{row['score']:.2f}"} for row in results], list(results[0]), style))
     if len(result.runs) > 1:
         mean, deviation = result.spread()
         parts.append(f"{len(result.runs)} runs: mean {mean:.2f}, standard deviation {deviation:.2f}")
@@ -287,6 +312,9 @@ def _tune_loop(host: Host, config: RunConfig, args: argparse.Namespace) -> Ended
         columns = ["iteration", "decoded", "candidates", "new", "before", "learnt", "share", "expected", "change"]
         result = [{"metric": ended.metric, "score": f"{ended.score:.2f}", "signature": ended.signature}]
         print_table(args, tables.render(rows, columns, args.format))
+        if args.verbose and args.format == "text":
+            decoded = [[row["decoded"] for row in ended.iterations]]
+            print_table(args, "\n" + _chart(args, f"{ended.metric} by iteration", decoded))
         print_table(args, "\n" + tables.render(result, list(result[0]), args.format))
         print_table(args, ended.reason)
     return ended
@@ -303,5 +331,5 @@ def _tune_policy(host: Host, config: RunConfig, args: argparse.Namespace) -> Tun
             f"{named} cannot be used; `smt learners show {config.learner.name}` lists its options"
         )
     result = options.call(host.tune_policy, args, **_given(config, args))
-    print_table(args, render_result(result, args.format))
+    _show_result(args, result)
     return result

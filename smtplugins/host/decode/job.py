@@ -8,7 +8,7 @@ from __future__ import annotations
 import contextlib
 import errno
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sized
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -70,11 +70,12 @@ def run(
     note: Callable[[str], None] = lambda text: None,
     quiet: bool = True,
     keep: Callable[[Candidates], object] = lambda nbest: None,
+    label: str = "sentences",
 ) -> DecodingStatistics:
     """Decode the sentences and write what ``outputs`` asks for, but for the statistics, which are returned.
 
     ``jobs`` processes share what is loaded; they make lists and run Python features in parallel. By default the runner
-    is the configuration's. ``keep`` is given each n-best list.
+    is the configuration's. ``keep`` is given each n-best list. ``label`` is that of the progress bar.
     """
     output, built, precision = outputs.output, outputs.built, outputs.precision
     if built is not None and os.fspath(built) == os.fspath(output):
@@ -88,9 +89,11 @@ def run(
     statistics = DecodingStatistics(added(translator.loading, load(translator.model)))
     files = _forest_files(host, translator, outputs)
     task = _Task(translator, outputs, files, trace is not None, wanted, hidden)
+    total = len(sentences) if isinstance(sentences, Sized) else None
 
     def results() -> Iterator[_Result]:
-        for result in progress(runner.map(_Task.decode, sentences, setup=lambda: task), "sentences", quiet=quiet):
+        decoded = runner.map(_Task.decode, sentences, setup=lambda: task)
+        for result in progress(decoded, label, total=total, quiet=quiet):
             statistics.add(result.decoding)
             _report(result, note, trace)
             if trees is not None and result.tree is not None:

@@ -139,18 +139,19 @@ class Loop:
         reason = ""
         for number in itertools.count(1):
             score, new, lost = self._decode(number, weights)
+            change_to_best = "" if number == 1 else f" ({score - course.tried[course.at][0]:+.3g} to the best so far)"
             fell = course.add(score, weights, new / max(self._pool.found, 1))
             row = {"iteration": number, "decoded": score, "candidates": self._pool.count, "new": new}
             if lost:
                 self.note(f"iteration {number}: {lost} sentences have no translation and count as empty")
             if (not new and not course.limited) or number > self.options.iterations:
                 reason = self._reason(number, new)
-                self._tell(row, fell)
+                self._tell(row, change_to_best, fell)
                 rows.append(row)
                 break
             learnt, more = self._learn(number, course, row)
             rows.append(row | more)
-            self._tell(rows[-1], fell)
+            self._tell(rows[-1], change_to_best, fell)
             change, weights = rows[-1]["change"], learnt
             course.expect(rows[-1]["expected"], rows[-1]["distance"])
             if change < self.options.epsilon:
@@ -164,20 +165,26 @@ class Loop:
             return f"no {what} in iteration {number}"
         return f"the limit of {self.options.iterations} iterations was reached before convergence"
 
-    def _tell(self, row: Mapping[str, float], fell: str) -> None:
+    def _name(self, number: int) -> str:
+        """The name of an iteration; the decoder runs once more after the last one, for the weights learnt there."""
+        most = self.options.iterations
+        return f"iteration {number} of {most}" if number <= most else f"after {most} iteration{'s' * (most > 1)}"
+
+    def _tell(self, row: Mapping[str, float], by: str, fell: str) -> None:
         counted = f"{row['candidates']:.0f} candidates ({row['new']:.0f} new)"
         after = ""
         if "learnt" in row:
             after = f", learnt {row['learnt']:.4g}, weights changed by {row['change']:.2g}"
             after += f", {row['share']:.0%} of the way" if row["share"] < 1 else ""
-        self.told(f"iteration {row['iteration']:.0f}: {self.metric.name} {row['decoded']:.4g}, {counted}{after}{fell}")
+        named = self._name(int(row["iteration"]))
+        self.told(f"{named}: {self.metric.name} {row['decoded']:.4g}{by}, {counted}{after}{fell}")
 
     def _decode(self, number: int, weights: Mapping[str, float]) -> tuple[float, int, int]:
         """Decode unless already done; return the score and the numbers of new candidates and untranslated sentences."""
         folder = self.run.path / f"iteration-{number:04d}"
         folder.mkdir(exist_ok=True)
         translator = replace(self.translator, model=Model(weights))
-        best, new = self._pool.add(folder, translator)
+        best, new = self._pool.add(folder, translator, f"{self._name(number)}, sentences")
         ids = [int(sentence.id) for sentence in self.sentences]
         hypotheses = [best.get(sentence.id) for sentence in self.sentences]
         references = [[texts.texts[i] or "" for i in ids] for texts in self.references]

@@ -68,7 +68,7 @@ class ListPool:
         self._seen: dict[str, set[bytes]] = {}
         self._judge = Statistics(work.metric, work.references)
 
-    def add(self, folder: Path, translator: Translator) -> tuple[dict[str, str], int]:
+    def add(self, folder: Path, translator: Translator, label: str = "sentences") -> tuple[dict[str, str], int]:
         """Decode lists, or read those on disk, and pool them; return the best texts by id and how many are new."""
         best: dict[str, str] = {}
         parts: list[Candidates] = []
@@ -89,7 +89,7 @@ class ListPool:
         if path.exists():
             self._read(path, keep)
         else:
-            self._decode(path, translator, keep)
+            self._decode(path, translator, keep, label)
         if not best:
             raise SmtError("no sentence has a translation: expected lists to learn from (see `smt decode --trace`)")
         rows = self._judge.each((part.texts, int(part.id)) for part in parts)
@@ -107,7 +107,7 @@ class ListPool:
         for nbest in () if empty else self.work.host.read(path, format=_FORMAT):
             keep(nbest)
 
-    def _decode(self, path: Path, translator: Translator, keep: Callable[[Candidates], None]) -> None:
+    def _decode(self, path: Path, translator: Translator, keep: Callable[[Candidates], None], label: str) -> None:
         from smtplugins.host.decode import job
 
         work, name = self.work, os.fspath(path)
@@ -122,6 +122,7 @@ class ListPool:
             jobs=work.jobs,
             quiet=work.quiet,
             keep=lambda nbest: keep(replace(nbest, file=name, line=next(numbers))),
+            label=label,
         )
 
     def material(self) -> Material:
@@ -146,7 +147,7 @@ class ForestPool:
         self._round = 0
         self._graphs: dict[str, list[tuple[int, Hypergraph]]] = {}
 
-    def add(self, folder: Path, translator: Translator) -> tuple[dict[str, str], int]:
+    def add(self, folder: Path, translator: Translator, label: str = "sentences") -> tuple[dict[str, str], int]:
         """Decode forests, or read them from disk, and pool them; return the best texts by id and how many are new."""
         from smtplugins.core.graph.hypergraph import Hypergraph
         from smtplugins.host.host import runner_of
@@ -160,7 +161,8 @@ class ForestPool:
             getattr(translator.decoder, "load", lambda model: {})(translator.model)
             task = functools.partial(_forest, translator, folder / "forests", os.getpid())
             texts = {}
-            for key, text, graph in progress(runner.map(task, work.sentences), "sentences", quiet=work.quiet):
+            decoded, total = runner.map(task, work.sentences), len(work.sentences)
+            for key, text, graph in progress(decoded, label, total=total, quiet=work.quiet):
                 texts[key] = text
                 if graph is not None:
                     graphs[key] = graph

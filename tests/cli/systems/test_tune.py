@@ -131,7 +131,10 @@ class TestLeftovers:
 class TestFrozen:
     @pytest.mark.parametrize("name", ["moses.nbest", "cdec.kbest"])
     def test_lists_of_toolkits(self, smt: Smt, example: Path, name: str) -> None:
-        out = smt("tune", "-i", name, "-r", "ref.en", *TOY, *BLEU, "-o", "w").ok()
+        call = ("tune", "-i", name, "-r", "ref.en", *TOY, *BLEU, "-o", "w")
+        short, out = smt(*call).ok(), smt(*call, "-v").ok()
+        assert out.endswith(short) and "step" not in short
+        assert "\nobjective by step\n" in out
         assert [row[0] for row in rows(out, "step")] == ["1", "2", "3", "4"]
         start, result = rows(out, "weights")
         assert (start[0], result[0], result[1]) == ("start", "result", "BLEU")
@@ -275,7 +278,11 @@ class TestDecoder:
         result = smt(*arguments, "-c", "run.yaml", "--dir", "out")
         assert result.code == 0
         assert "stopped: " in result.out.splitlines()[-1]
-        assert [line for line in result.err.splitlines() if line.startswith("smt: iteration 1: BLEU")]
+        assert "by iteration" not in result.out
+        more = smt(*arguments, "-c", "run.yaml", "--dir", "out", "-v", "-q", "--resume").ok()
+        shown, drawn = more.split("\nBLEU by iteration\n")
+        assert shown + drawn[drawn.index("\nmetric") :] == result.out
+        assert [line for line in result.err.splitlines() if line.startswith("smt: iteration 1 of 2: BLEU")]
         assert Path("out/weights").read_bytes() == Path("w").read_bytes()
         other = smt(*arguments, "-c", "cdec.ini", "-s", "source.de", "-w", "weights", "--dir", "other", "-q")
         assert (other.code, other.err) == (0, "")
@@ -346,7 +353,7 @@ class TestPolicy:
         Path("run.yaml").write_text("decoder: by-word\nsource: source\nreferences: [ref]\n")
 
     def test_epochs_and_result(self, smt: Smt) -> None:
-        out = smt(*self.ARGUMENTS, "--dir", "out", "-o", "w", "--manifest", "m.json").ok()
+        out = smt(*self.ARGUMENTS, "-v", "--dir", "out", "-o", "w", "--manifest", "m.json").ok()
         assert [row[0] for row in rows(out, "step")] == ["1", "2", "3", "4", "5", "6"]
         start, result = rows(out, "weights")
         assert (start[0], result[0], result[1]) == ("start", "result", "BLEU")
@@ -372,7 +379,8 @@ class TestPolicy:
             f"plugins: [{POLICIES}]\ndecoder: by-word\nsource: source\nreferences: [ref]\nseed: 3\n"
             "learner: {name: trying, runs: 2, epochs: 3}\nmetric: {name: bleu, tokenize: none}\noutput: {dir: own}\n"
         )
-        out = smt("tune", "-c", "own.yaml", "-o", "w1", "-q").ok()
+        out = smt("tune", "-c", "own.yaml", "-o", "w1", "-q", "-v").ok()
+        assert "objective by step, all runs" in out
         assert [row[:2] for row in rows(out, "run")] == [[run, step] for run in "12" for step in "123"]
         same = ("--runs", "2", "--seed", "3", "--learner", "trying,epochs=3")
         smt(*self.ARGUMENTS, *same, "--dir", "out", "-o", "w2", "-q").ok()

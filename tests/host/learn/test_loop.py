@@ -105,7 +105,12 @@ class TestLists:
         done = run(host, "out", told=lines.append)
         assert done.score > done.iterations[0]["decoded"]
         assert "stopped: " in done.reason
-        assert [line.split(":")[0] for line in lines] == [f"iteration {n + 1}" for n in range(len(done.iterations))]
+        names = [f"iteration {n + 1} of 3" for n in range(3)] + ["after 3 iterations"]
+        assert [line.split(":")[0] for line in lines] == names[: len(done.iterations)]
+        best = done.iterations[0]["decoded"]
+        for line, row in zip(lines[1:], done.iterations[1:], strict=True):
+            assert f": BLEU {row['decoded']:.4g} ({row['decoded'] - best:+.3g} to the best so far), " in line
+            best = max(best, row["decoded"])
         record = json.loads(Path("out/result.json").read_text())
         assert record["reason"] == done.reason
         assert record["signature"].endswith("|in-sample")
