@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import argparse
+import json
 import os
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from smtplugins.cli import options
 from smtplugins.contracts.errors import UsageError
 from smtplugins.host import printing as tables
-from smtplugins.host.judge.significance import SAMPLES, TESTS
+from smtplugins.host.judge.significance import CORRECTIONS, SAMPLES, TESTS
+
+if TYPE_CHECKING:
+    from smtplugins.host.judge.evaluation import Evaluation
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -35,6 +39,12 @@ def configure(parser: argparse.ArgumentParser) -> None:
     options.add_post(parser)
     options.add_partial(parser)
     _add_tests(parser)
+    parser.add_argument(
+        "--sentences",
+        metavar="FILE",
+        help="write the scores of each sentence: a table with a column SYSTEM/METRIC for each, or JSON lines if the "
+        "name ends in .jsonl; the runs of a system are SYSTEM[1], SYSTEM[2] ..",
+    )
     options.add_table(parser)
     options.add_manifest(parser)
 
@@ -46,6 +56,19 @@ def _add_tests(parser: argparse.ArgumentParser) -> None:
     usual = ", ".join(f"{count} for {name}" for name, count in SAMPLES.items())
     shown = "; ".join(f"{name}: {what}" for name, what in TESTS.items())
     group.add_argument("--test", action="append", default=[], choices=list(TESTS), help=f"{shown} (repeatable)")
+    group.add_argument(
+        "--all-pairs",
+        action="store_true",
+        help="test every two systems, not only each against the baseline; adds a table of pairs (with -f json the "
+        "output is an object with scores and pairs)",
+    )
+    shown = "; ".join(f"{name}: {what}" for name, what in CORRECTIONS.items())
+    group.add_argument(
+        "--correct",
+        choices=list(CORRECTIONS),
+        default="none",
+        help=f"correct the p-values of a metric and test ({shown}; default: none)",
+    )
     group.add_argument("--samples", type=int, default=0, metavar="N", help=f"number of samples (default: {usual})")
     group.add_argument(
         "--confidence",
@@ -72,7 +95,7 @@ def run(args: argparse.Namespace) -> None:
     host = options.load_host(args)
     given = {"refs": args.ref, "systems": systems, "metrics": args.metric}
     result = options.call(host.evaluate, args, **given, sources=args.source, tests=args.test)
-    options.show(_table(result.rows(), args.format))
+    options.show(_tables(result, args))
     manifest.write(host, seed=args.seed, signatures=[score.signature for score in result.scores])
 
 
@@ -89,15 +112,44 @@ def _parse_system(argument: str) -> tuple[str, Any, list[str]]:
     return name, files[0] if len(files) == 1 else Runs(tuple(files)), files
 
 
+def _tables(result: Evaluation, args: argparse.Namespace) -> str:
+    """The scores, and below them the pairs of systems, if all pairs were tested."""
+    scores = _table(result.rows(), args.format)
+    if not args.all_pairs:
+        return scores
+    if args.format == "json":
+        return json.dumps({"scores": result.rows(), "pairs": result.pair_rows()}, indent=1, ensure_ascii=False)
+    return f"{scores}\n\n{_pair_table(result.pair_rows(), args.format)}"
+
+
 def _table(rows: list[dict[str, Any]], style: str) -> str:
     columns = ["system", "metric", "score"]
     if any(row["runs"] > 1 for row in rows):
         columns += ["runs", "deviation"]
     if any(row["low"] is not None for row in rows):
         columns += ["low", "high"]
-    tests = list(dict.fromkeys(test for row in rows for test in row["tests"]))
-    columns += ["p"] if len(tests) == 1 else [f"p({test})" for test in tests]
     if style != "json":
-        rows = [{**row, "score": f"{row['score']:.2f}", **{f"p({k})": v for k, v in row["tests"].items()}}
-                for row in rows]  # fmt: skip
-    return tables.render(rows, [*columns, "signature"], style)
+        rows = [{**row, "score": f"{row['score']:.2f}", **_p_cells(row)} for row in rows]
+    return tables.render(rows, [*columns, *_p_columns(rows), "signature"], style)
+
+
+def _pair_table(rows: list[dict[str, Any]], style: str) -> str:
+    columns = ["first", "second", "metric", "difference", *_p_columns(rows), "correction"]
+    cells = [{**row, "difference": f"{row['difference']:.2f}", **_p_cells(row)} for row in rows]
+    return tables.render(cells, columns, style)
+
+
+def _p_columns(rows: list[dict[str, Any]]) -> list[str]:
+    """The columns of p-values: ``p`` of a single test, ``p(TEST)`` of several; then the same, corrected."""
+    tests = list(dict.fromkeys(test for row in rows for test in row["tests"]))
+    columns = [f"({test})" for test in tests] if len(tests) != 1 else [""]
+    corrected = any(row.get("corrected") for row in rows)
+    return [f"p{column}" for column in columns] + [f"corrected{column}" for column in columns] * corrected
+
+
+def _p_cells(row: dict[str, Any]) -> dict[str, float | None]:
+    cells: dict[str, float | None] = {}
+    for name, values in (("p", row["tests"]), ("corrected", row.get("corrected", {}))):
+        cells |= {f"{name}({test})": p for test, p in values.items()}
+        cells[name] = next(iter(values.values()), None)
+    return cells

@@ -17,6 +17,7 @@ from smtplugins.host.files.joining import System as System
 from smtplugins.host.files.joining import Texts as Texts
 from smtplugins.host.files.joining import texts_of as texts_of
 from smtplugins.host.judge import in_sample
+from smtplugins.host.judge.sentence_scores import SentenceScores, score_sentences
 from smtplugins.host.judge.significance import Judgement, SignificancePlan, judge
 
 if TYPE_CHECKING:
@@ -39,7 +40,8 @@ class Score:
     """The score of one system under one metric; values not requested are ``None``.
 
     Over several optimiser runs, ``score`` is the mean and ``deviation`` the standard deviation. ``tests`` holds the
-    p-value of each test against the first system, ``p`` that of the first test.
+    p-value of each test against the first system, ``p`` that of the first test. ``corrected`` holds them corrected for
+    the number of tested pairs, if that was asked for.
     """
 
     system: str
@@ -52,13 +54,36 @@ class Score:
     runs: int = 1
     deviation: float | None = None
     tests: Mapping[str, float] = field(default_factory=dict)
+    corrected: Mapping[str, float] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class PairScore:
+    """The tests of two systems under one metric; ``difference`` is the score of the second minus that of the first.
+
+    ``tests`` holds the p-value of each test of the second against the first, ``corrected`` the same corrected for the
+    number of pairs by ``correction``, and is empty if that is ``none``.
+    """
+
+    first: str
+    second: str
+    metric: str
+    difference: float
+    tests: Mapping[str, float]
+    correction: str = "none"
+    corrected: Mapping[str, float] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
 class Evaluation(Sequence[Score]):
-    """All scores, with systems in the given order; the first is the baseline."""
+    """All scores, with systems in the given order; the first is the baseline.
+
+    ``pairs`` has every two systems, if all pairs were tested, ``sentences`` the scores of sentences, if asked for.
+    """
 
     scores: tuple[Score, ...]
+    pairs: tuple[PairScore, ...] = ()
+    sentences: SentenceScores | None = None
 
     def __len__(self) -> int:
         return len(self.scores)
@@ -78,16 +103,44 @@ class Evaluation(Sequence[Score]):
         names += ["deviation"] * any(score.deviation is not None for score in self)
         names += ["low", "high"] * any(score.low is not None for score in self)
         tests = list(dict.fromkeys(test for score in self for test in score.tests))
+        corrected = list(dict.fromkeys(test for score in self for test in score.corrected))
         rows = [
-            [*(_shown(getattr(score, name)) for name in names), *map(score.tests.get, tests), score.signature]
+            [
+                *(_shown(getattr(score, name)) for name in names),
+                *map(score.tests.get, tests),
+                *map(score.corrected.get, corrected),
+                score.signature,
+            ]
             for score in self
         ]
-        return html_table([*names, *(f"p({test})" for test in tests), "signature"], rows)
+        heads = [*names, *(f"p({test})" for test in tests), *(f"corrected({test})" for test in corrected), "signature"]
+        return html_table(heads, rows) + self._pairs_html()
+
+    def _pairs_html(self) -> str:
+        if not self.pairs:
+            return ""
+        tests, corrected = list(self.pairs[0].tests), list(self.pairs[0].corrected)
+        heads = ["first", "second", "metric", "difference", *(f"p({test})" for test in tests)]
+        heads += ["correction", *(f"corrected({test})" for test in corrected)]
+        return html_table(
+            heads,
+            [
+                [pair.first, pair.second, pair.metric, _shown(pair.difference), *pair.tests.values(), pair.correction,
+                 *pair.corrected.values()]
+                for pair in self.pairs
+            ],
+        )  # fmt: skip
 
     def rows(self) -> list[dict[str, Any]]:
-        """One row per score, for tables and JSON."""
-        names = ("system", "metric", "score", "runs", "deviation", "low", "high", "p", "tests", "signature")
+        """One row per score, for tables and JSON; with ``corrected`` if p-values are corrected."""
+        names = ["system", "metric", "score", "runs", "deviation", "low", "high", "p", "tests", "signature"]
+        names += ["corrected"] * any(score.corrected for score in self.scores)
         return [{name: getattr(score, name) for name in names} for score in self.scores]
+
+    def pair_rows(self) -> list[dict[str, Any]]:
+        """One row per pair of systems and metric, if all pairs were tested."""
+        names = ("first", "second", "metric", "difference", "tests", "correction", "corrected")
+        return [{name: getattr(pair, name) for name in names} for pair in self.pairs]
 
     def __str__(self) -> str:
         lines = []
@@ -98,7 +151,13 @@ class Evaluation(Sequence[Score]):
                 extra += f" p={score.p:.4f}"
             else:
                 extra += "".join(f" p({name})={p:.4f}" for name, p in score.tests.items())
+            extra += "".join(f" corrected({name})={p:.4f}" for name, p in score.corrected.items())
             lines.append(f"{score.system}\t{score.metric} {score.score:.2f}{extra}\t{score.signature}")
+        for pair in self.pairs:
+            values = [f"p({name})={p:.4f}" for name, p in pair.tests.items()]
+            values += [f"{pair.correction}({name})={p:.4f}" for name, p in pair.corrected.items()]
+            shown = f"{pair.second} - {pair.first}\t{pair.metric} {pair.difference:+.2f}"
+            lines.append(f"{shown} {' '.join(values)}")
         return "\n".join(lines)
 
 
@@ -115,17 +174,20 @@ def evaluate(
     plan: SignificancePlan | None = None,
     tuned_on: Sequence[str | os.PathLike[str]] = (),
     post: Post | None = None,
+    sentences: bool = False,
     allow_partial: bool = False,
     formats: Iterable[Format] | None = None,
 ) -> Evaluation:
     """Score every system under every metric, with the intervals and tests against the first system set by ``plan``.
 
     ``tuned_on`` names runs, manifests or files that weights were learnt from; scores on the same sentences are marked
-    in-sample. Outputs inside the folder of their learning run are recognised without it.
+    in-sample. Outputs inside the folder of their learning run are recognised without it. ``sentences`` also scores
+    each sentence.
     """
     if not systems:
         raise UsageError("systems: expected at least one, found none")
     plan = plan or SignificancePlan()
+    plan.check_systems(len(systems))
     outputs = {name: _outputs(name, system) for name, system in systems.items()}
     texts = _Aligned.read(outputs, refs, sources, None if formats is None else list(formats))
     if allow_partial and texts.references:
@@ -138,17 +200,25 @@ def evaluate(
     references = [_pick(stream, kept) for stream in texts.references]
     shown = post or list
     hypotheses = {name: [shown(_pick(output, kept)) for output in runs] for name, runs in texts.systems.items()}
-    scores = []
+    scores: list[Score] = []
+    pairs: list[PairScore] = []
+    kept_stats: list[dict[str, list[NDArray[Any]]]] = []
     for metric in metrics:
         extract = _extractor(metric, references, source_texts)
-        stats = [
-            [_check_stats(extract(run), metric, texts.systems[name][i], kept) for i, run in enumerate(runs)]
+        stats = {
+            name: [_check_stats(extract(run), metric, texts.systems[name][i], kept) for i, run in enumerate(runs)]
             for name, runs in hypotheses.items()
-        ]
+        }
         signature = metric.signature() + changed + plan.signature() + partial
-        for name, runs, judgement in zip(hypotheses, stats, judge(metric, stats, plan), strict=True):
+        judgements = judge(metric, list(stats.values()), plan)
+        for (name, runs), judgement in zip(stats.items(), judgements, strict=True):
             scores.append(_score(name, metric, judgement, plan, signature + tuned[name], len(runs)))
-    return Evaluation(tuple(scores))
+        if plan.all_pairs:
+            pairs += _pairs(list(stats), metric, judgements, plan)
+        if sentences:
+            kept_stats.append(stats)
+    ids = [texts.all()[0].id(i) for i in kept]
+    return Evaluation(tuple(scores), tuple(pairs), score_sentences(ids, metrics, kept_stats) if sentences else None)
 
 
 @dataclass(frozen=True)
@@ -213,7 +283,27 @@ def _score(name: str, metric: Metric, judgement: Judgement, plan: SignificancePl
         runs,
         judgement.deviation,
         judgement.p,
+        judgement.corrected[0] if judgement.corrected else {},
     )
+
+
+def _pairs(
+    names: Sequence[str], metric: Metric, judgements: Sequence[Judgement], plan: SignificancePlan
+) -> list[PairScore]:
+    """All pairs of systems in the order of the first, then of the second."""
+    return [
+        PairScore(
+            names[i],
+            names[j],
+            metric.name,
+            judgements[j].score - judgements[i].score,
+            judgements[j].pairs[i],
+            plan.correct,
+            judgements[j].corrected[i] if plan.corrects else {},
+        )
+        for i in range(len(names))
+        for j in range(i + 1, len(names))
+    ]
 
 
 def _outputs(name: str, system: System) -> tuple[System, ...]:

@@ -16,6 +16,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from smtplugins.contracts.errors import UsageError
+from smtplugins.host.arguments import argument
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -28,6 +29,7 @@ TESTS = {
     "sign": "sign test of sentence scores, one-tailed (better than the baseline)",
     "wilcoxon": "Wilcoxon signed-rank test of sentence scores, two-tailed",
 }
+CORRECTIONS = {"none": "p-values as they are", "holm": "for the number of pairs, step-down (Holm 1979)"}
 SAMPLES = {"bootstrap": 1000, "ar": 10000}
 """Default numbers of samples, as in sacrebleu."""
 LEVEL = 0.95
@@ -37,13 +39,16 @@ LEVEL = 0.95
 class SignificancePlan:
     """Which tests and intervals to compute. ``samples`` 0 means the default; ``level`` requests intervals.
 
-    The bootstrap always gives intervals, at level 0.95 by default.
+    The bootstrap always gives intervals, at level 0.95 by default. ``all_pairs`` tests each pair of systems, not only
+    those with the first. ``correct`` adjusts the p-values of one metric and test for the number of pairs.
     """
 
     tests: tuple[str, ...] = ()
     samples: int = 0
     level: float | None = None
     seed: int = 12345
+    all_pairs: bool = False
+    correct: str = "none"
 
     def __post_init__(self) -> None:
         from smtplugins.contracts.spec import suggestion
@@ -59,6 +64,14 @@ class SignificancePlan:
             raise UsageError(f"confidence: expected a level between 0 and 1, such as 0.95, found {self.level:g}")
         if self.seed < 0:
             raise UsageError(f"seed: expected a whole number from 0 on, found {self.seed}")
+        if self.correct not in CORRECTIONS:
+            raise UsageError(f"unknown correction {self.correct!r}{suggestion(self.correct, CORRECTIONS)}")
+        for name, wanted in ((f"correct={self.correct}", self.corrects), ("all_pairs=True", self.all_pairs)):
+            if wanted and not self.tests:
+                raise UsageError(
+                    f"{argument(name)}: expected a test, found none; add {argument('tests=[...]', '--test')}, "
+                    f"one of {', '.join(TESTS)}"
+                )
 
     @classmethod
     def of(
@@ -69,6 +82,8 @@ class SignificancePlan:
         level: float | None = None,
         bootstrap: int = 0,
         seed: int = 12345,
+        all_pairs: bool = False,
+        correct: str = "none",
     ) -> SignificancePlan:
         """Make a plan; ``bootstrap=N`` is short for the bootstrap with N samples, run before all other tests."""
         if bootstrap < 0:
@@ -77,7 +92,19 @@ class SignificancePlan:
             raise UsageError("expected bootstrap or samples as the number of samples, found both")
         if bootstrap and "bootstrap" not in tests:
             tests = ("bootstrap", *tests)
-        return cls(tuple(tests), bootstrap or samples, level, seed)
+        return cls(tuple(tests), bootstrap or samples, level, seed, all_pairs, correct)
+
+    def check_systems(self, count: int) -> None:
+        """Raise UsageError if pairs are asked for and there are none."""
+        if count > 1 or not (self.all_pairs or self.corrects):
+            return
+        name = argument("all_pairs=True") if self.all_pairs else argument(f"correct={self.correct}")
+        raise UsageError(f"{name}: expected at least two systems, found {count}; name those to compare")
+
+    @property
+    def corrects(self) -> bool:
+        """Whether p-values are corrected."""
+        return self.correct != "none"
 
     @property
     def intervals(self) -> bool:
@@ -100,6 +127,8 @@ class SignificancePlan:
         exact = [test for test in self.tests if test not in SAMPLES]
         if exact:
             parts.append("test:" + ",".join(exact))
+        if self.corrects:
+            parts.append(f"correct:{self.correct}")
         if self.intervals or "ar" in self.tests:
             parts.append(f"rs:{self.seed}")
         return "".join(f"|{part}" for part in parts)
@@ -109,14 +138,21 @@ class SignificancePlan:
 class Judgement:
     """Score, interval and p-values of one system; ``deviation`` is the standard deviation over several runs.
 
-    ``p`` holds the p-value of each test against the first system, and is empty for the first system itself.
+    ``pairs`` holds the p-value of each test against each earlier system that it was tested against: the first, or with
+    ``all_pairs`` all of them. ``corrected`` holds those for the number of pairs, if they are corrected.
     """
 
     score: float
     deviation: float | None = None
     low: float | None = None
     high: float | None = None
-    p: dict[str, float] = field(default_factory=dict)
+    pairs: list[dict[str, float]] = field(default_factory=list)
+    corrected: list[dict[str, float]] = field(default_factory=list)
+
+    @property
+    def p(self) -> dict[str, float]:
+        """The p-value of each test against the first system; empty for the first system itself."""
+        return self.pairs[0] if self.pairs else {}
 
 
 def judge(metric: Metric, systems: Sequence[Sequence[NDArray[Any]]], plan: SignificancePlan) -> list[Judgement]:
@@ -130,24 +166,52 @@ def judge(metric: Metric, systems: Sequence[Sequence[NDArray[Any]]], plan: Signi
         scores = np.asarray(metric.score(np.stack([stats.sum(axis=0) for stats in runs])), dtype=np.float64)
         deviation = float(scores.std(ddof=1)) if len(runs) > 1 else None
         judgements.append(Judgement(float(scores.mean()), deviation))
+    sampled: NDArray[Any] | None = None
     if plan.intervals:
         sampled = _sample_scores(metric, systems, plan)
         for judgement, column in zip(judgements, sampled.T, strict=True):
             judgement.low, judgement.high = resampling.interval(column, plan.level or LEVEL)
-    for test in plan.tests:
-        values: Sequence[float]
-        if test == "bootstrap":
-            values = [
-                resampling.bootstrap_p(sampled[:, 0], sampled[:, i], judgements[i].score - judgements[0].score)
-                for i in range(1, len(systems))
-            ]
-        elif test == "ar":
-            values = _randomise(metric, systems, plan)
-        else:
-            values = _on_sentences(metric, systems, test)
-        for judgement, p in zip(judgements[1:], values, strict=True):
-            judgement.p[test] = p
+    means = [judgement.score for judgement in judgements]
+    for base in range(len(systems) - 1 if plan.all_pairs else min(1, len(systems) - 1)):
+        drawn = None if sampled is None else sampled[:, base:]
+        values = {test: _test(test, metric, systems[base:], means[base:], drawn, plan) for test in plan.tests}
+        for i, judgement in enumerate(judgements[base + 1 :]):
+            judgement.pairs.append({test: p_values[i] for test, p_values in values.items()})
+    if plan.corrects:
+        _correct(judgements, plan)
     return judgements
+
+
+def _correct(judgements: Sequence[Judgement], plan: SignificancePlan) -> None:
+    """Correct the p-values of each test over all pairs."""
+    from smtplugins.core.metrics.multiplicity import holm
+
+    pairs = [pair for judgement in judgements for pair in judgement.pairs]
+    columns = {test: holm([pair[test] for pair in pairs]) for test in plan.tests}
+    corrected = iter([{test: column[i] for test, column in columns.items()} for i in range(len(pairs))])
+    for judgement in judgements:
+        judgement.corrected = [next(corrected) for _ in judgement.pairs]
+
+
+def _test(
+    test: str,
+    metric: Metric,
+    systems: Sequence[Sequence[NDArray[Any]]],
+    scores: Sequence[float],
+    sampled: NDArray[Any] | None,
+    plan: SignificancePlan,
+) -> list[float]:
+    """The p-value of each system but the first against the first."""
+    from smtplugins.core.metrics import resampling
+
+    if test == "bootstrap":
+        assert sampled is not None
+        return [
+            resampling.bootstrap_p(sampled[:, 0], sampled[:, i], scores[i] - scores[0]) for i in range(1, len(systems))
+        ]
+    if test == "ar":
+        return _randomise(metric, systems, plan)
+    return _on_sentences(metric, systems, test)
 
 
 def _sample_scores(metric: Metric, systems: Sequence[Sequence[NDArray[Any]]], plan: SignificancePlan) -> NDArray[Any]:

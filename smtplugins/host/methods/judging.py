@@ -41,6 +41,9 @@ class Judging:
         confidence: float | None = None,
         bootstrap: int = 0,
         seed: int = 12345,
+        all_pairs: bool = False,
+        correct: str = "none",
+        sentences: Path | None = None,
         tuned_on: Path | Sequence[Path] = (),
         post: str | Post | None = None,
         allow_partial: bool = False,
@@ -50,26 +53,37 @@ class Judging:
         ``systems``: by name, or a single one. A system is a path (a text, or lists of which the best is used), a
         stream of lists or a list of texts, and so are references. ``tests``: any of ``bootstrap``, ``ar``, ``sign``
         and ``wilcoxon``. ``samples``: by default 1000 for the bootstrap and 10000 for approximate randomisation;
-        ``bootstrap=N`` is short for that test with N samples. ``confidence``: the level of intervals. ``tuned_on``:
-        runs or files that weights were learnt from, to mark in-sample scores. ``post``: postprocessing of hypotheses,
-        such as ``detok:en``. ``allow_partial``: judge the ids that all files have.
+        ``bootstrap=N`` is short for that test with N samples. ``confidence``: the level of intervals. ``all_pairs``:
+        test every two systems, not only each against the first. ``correct="holm"``: correct the p-values of a metric
+        and test for the number of pairs. ``sentences``: a file for the scores of sentences, a table or ``.jsonl``.
+        ``tuned_on``: runs or files that weights were learnt from, to mark in-sample scores. ``post``: postprocessing
+        of hypotheses, such as ``detok:en``. ``allow_partial``: judge the ids that all files have.
         """
         from smtplugins.host.judge.evaluation import evaluate
         from smtplugins.host.judge.postprocess import make_post
+        from smtplugins.host.judge.sentence_scores import check_path
         from smtplugins.host.judge.significance import SignificancePlan
 
         host = cast("Host", self)
-        return evaluate(
+        if sentences is not None:
+            check_path(sentences)
+        sizes = {"samples": samples, "bootstrap": bootstrap, "seed": seed}
+        plan = SignificancePlan.of(listed(tests), level=confidence, all_pairs=all_pairs, correct=correct, **sizes)
+        result = evaluate(
             systems if isinstance(systems, Mapping) else {_name_of(systems): systems},
             listed(refs),
             [self.metric(metric) for metric in listed(metrics)],
             sources=sources,
-            plan=SignificancePlan.of(listed(tests), samples=samples, level=confidence, bootstrap=bootstrap, seed=seed),
+            plan=plan,
             tuned_on=listed(tuned_on),
             post=make_post(post),
+            sentences=sentences is not None,
             allow_partial=allow_partial,
             formats=host.formats(),
         )
+        if sentences is not None and result.sentences is not None:
+            result.sentences.write(sentences)
+        return result
 
     def oracle(
         self,

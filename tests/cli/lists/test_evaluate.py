@@ -238,3 +238,86 @@ def test_json_of_others_is_no_text(smt: Smt) -> None:
         assert (result.code, result.out) == (1, "")
         assert result.err.startswith("smt: batch:1: field 1: expected lists as JSON lines")
         assert "found JSON that looks like OpenAI batch output" in result.err
+
+
+def _systems() -> list[str]:
+    Path("mid").write_text("".join(f"{text}\n" for text in (*GOOD[:1], *POOR[1:])))
+    return ["poor", "mid", "good"]
+
+
+def test_all_pairs_in_every_style(smt: Smt) -> None:
+    call = ["evaluate", "-r", "ref", "-m", "bleu", "-m", "ter", "--test", "ar", "--samples", "99", *_systems()]
+    pairs = [*call, "--all-pairs"]
+    before, result = smt(*call, "-f", "json").ok(), json.loads(smt(*pairs, "-f", "json").ok())
+    assert result["scores"] == json.loads(before)
+    names = [("poor", "mid"), ("poor", "good"), ("mid", "good")]
+    rows = result["pairs"]
+    assert [(row["metric"], row["first"], row["second"]) for row in rows] == [
+        (metric, *pair) for metric in ("BLEU", "TER") for pair in names
+    ]
+    scores = {(row["metric"], row["system"]): row["score"] for row in result["scores"]}
+    for row in rows:
+        assert row["difference"] == scores[row["metric"], row["second"]] - scores[row["metric"], row["first"]]
+        assert (row["correction"], row["corrected"]) == ("none", {})
+    for style in ("text", "tsv", "latex"):
+        text = smt(*pairs, "-f", style).ok()
+        assert text.startswith(smt(*call, "-f", style).ok() + "\n")
+    header, *lines = (line.split("\t") for line in smt(*pairs, "-f", "tsv").ok().split("\n\n")[1].splitlines())
+    assert header == ["first", "second", "metric", "difference", "p", "correction"]
+    assert [line[:3] for line in lines] == [[row["first"], row["second"], row["metric"]] for row in rows]
+    assert [line[5] for line in lines] == ["none"] * 6
+
+
+def test_p_values_are_corrected_by_metric_and_test(smt: Smt) -> None:
+    tests = ["--test", "ar", "--test", "sign", "--correct", "holm", "--samples", "99"]
+    call = ["evaluate", "-r", "ref", "-m", "bleu", "-m", "ter", *tests, *_systems()]
+    rows = json.loads(smt(*call, "-f", "json").ok())
+    for metric in ("BLEU", "TER"):
+        for test in ("ar", "sign"):
+            of_metric = [row for row in rows if row["metric"] == metric][1:]
+            low, high = sorted(row["tests"][test] for row in of_metric)
+            wanted = {low: min(1.0, 2 * low), high: min(1.0, max(2 * low, high))}
+            assert [row["corrected"][test] for row in of_metric] == [wanted[row["tests"][test]] for row in of_metric]
+    header = smt(*call, "-f", "tsv").ok().splitlines()[0].split("\t")
+    assert header[3:] == ["p(ar)", "p(sign)", "corrected(ar)", "corrected(sign)", "signature"]
+    assert "|correct:holm" in rows[0]["signature"]
+    header = smt(*call, "--all-pairs", "-f", "tsv").ok().split("\n\n")[1].splitlines()[0].split("\t")
+    assert header[3:] == [
+        "difference", "p(ar)", "p(sign)", "corrected(ar)", "corrected(sign)", "correction"
+    ]  # fmt: skip
+    single = smt("evaluate", "-r", "ref", "--test", "ar", "--correct", "holm", "poor", "good", "-f", "tsv").ok()
+    header, base, new = (line.split("\t") for line in single.splitlines())
+    assert header[3:] == ["p", "corrected", "signature"]
+    assert base[3:5] == ["", ""] and new[3] == new[4] != ""
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (
+            ["poor", "good", "--correct", "holm"],
+            "--correct: expected a test, found none; add --test, one of bootstrap,",
+        ),
+        (["poor", "good", "--all-pairs"], "--all-pairs: expected a test, found none; add --test, one of bootstrap,"),
+        (["good", "--all-pairs", "--test", "ar"], "--all-pairs: expected at least two systems, found 1"),
+        (["good", "--correct", "holm", "--test", "ar"], "--correct: expected at least two systems, found 1"),
+        (["good", "--sentences", "-"], "--sentences: expected a file, found standard output"),
+    ],
+)
+def test_wrong_pairs_and_sentences(smt: Smt, arguments: list[str], message: str) -> None:
+    result = smt("evaluate", "-r", "ref", *arguments)
+    assert (result.code, result.out) == (2, "")
+    assert result.err.startswith(f"smt: {message}")
+
+
+def test_sentences_of_systems_and_runs(smt: Smt) -> None:
+    call = ["evaluate", "-r", "ref", "-m", "ter", "poor", "both=good,list"]
+    assert smt(*call, "--sentences", "scores").ok() == smt(*call).ok()
+    header, *rows = (line.split("\t") for line in Path("scores").read_text().splitlines())
+    assert header == ["id", "poor/TER", "both[1]/TER", "both[2]/TER"]
+    assert [row[0] for row in rows] == ["0", "1", "2"]
+    assert [row[2] for row in rows] == [row[3] for row in rows] and rows[0][2] == "0"
+    Path("scores").unlink()
+    Path("poor").write_text("\n")
+    assert smt(*call, "--sentences", "scores").code == 1
+    assert not Path("scores").exists()

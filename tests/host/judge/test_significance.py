@@ -275,3 +275,55 @@ def test_same_seed_same_p_whatever_the_other_systems() -> None:
 def test_wrong_plans(make: Any, message: str) -> None:
     with pytest.raises(UsageError, match=message):
         make()
+
+
+def pairs_of(made: Sequence[Any], plan: SignificancePlan) -> dict[tuple[int, int], dict[str, float]]:
+    judgements = judge(Mean(), made, plan)
+    return {(i, j): judgement.pairs[i] for j, judgement in enumerate(judgements) for i in range(len(judgement.pairs))}
+
+
+@pytest.mark.parametrize("runs", [1, 2])
+def test_all_pairs_are_those_judged_alone(runs: int) -> None:
+    rng = np.random.default_rng(23)
+    made = [[numbers(rng.normal(i / 8, size=40)) for _ in range(runs)] for i in range(4)]
+    plan = SignificancePlan(tuple(TESTS), 200, all_pairs=True)
+    pairs = pairs_of(made, plan)
+    assert set(pairs) == set(itertools.combinations(range(4), 2))
+    for (i, j), values in pairs.items():
+        assert values == judge(Mean(), [made[i], made[j]], SignificancePlan(tuple(TESTS), 200))[1].p
+    assert [judgement.corrected for judgement in judge(Mean(), made, plan)] == [[], [], [], []]
+    assert set(pairs_of(made, SignificancePlan(("ar",), 200))) == {(0, 1), (0, 2), (0, 3)}
+
+
+@pytest.mark.parametrize("all_pairs", [False, True])
+def test_correction_is_over_the_pairs_that_are_tested(all_pairs: bool) -> None:
+    rng = np.random.default_rng(29)
+    made = [[numbers(rng.normal(i / 4, size=40))] for i in range(4)]
+    judgements = judge(Mean(), made, SignificancePlan(("ar", "wilcoxon"), 500, all_pairs=all_pairs, correct="holm"))
+    for test in ("ar", "wilcoxon"):
+        plain = [pair[test] for judgement in judgements for pair in judgement.pairs]
+        count = len(plain)
+        assert count == (6 if all_pairs else 3)
+        order = sorted(range(count), key=plain.__getitem__)
+        # By hand: the k-th smallest times the number of those not smaller, and no less than the ones before it.
+        wanted = {
+            i: max(min(1.0, plain[j] * (count - at)) for at, j in enumerate(order[: rank + 1]))
+            for rank, i in enumerate(order)
+        }
+        assert [pair[test] for judgement in judgements for pair in judgement.corrected] == [
+            wanted[i] for i in range(count)
+        ]
+
+
+def test_correction_needs_tests_and_pairs() -> None:
+    assert SignificancePlan(("ar",), correct="holm").signature() == "|ar:10000|correct:holm|rs:12345"
+    with pytest.raises(UsageError, match="unknown correction 'hol'; did you mean 'holm'"):
+        SignificancePlan(("ar",), correct="hol")
+    with pytest.raises(UsageError, match=r"correct=holm: expected a test, found none; add tests=.*, one of bootstrap"):
+        SignificancePlan(correct="holm")
+    with pytest.raises(UsageError, match="all_pairs=True: expected a test, found none"):
+        SignificancePlan(all_pairs=True)
+    for options in ({"correct": "holm"}, {"all_pairs": True}, {"all_pairs": True, "correct": "holm"}):
+        with pytest.raises(UsageError, match="expected at least two systems, found 1"):
+            SignificancePlan(("ar",), **options).check_systems(1)  # type: ignore[arg-type]
+    SignificancePlan(("ar",)).check_systems(1)
