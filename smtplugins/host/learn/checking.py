@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from smtplugins.contracts.errors import SmtError
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 Note = Callable[[str], None]
 _AT_ONCE, _VALUES = 16, 1 << 20
+_NAMED = 5
 COMPONENT = re.compile(r"(.*)\[([0-9]+)\]")
 
 
@@ -81,6 +82,17 @@ def note_absent(problem: ListProblem, matrix: Matrix, note: Note) -> None:
             f"feature {matrix.names[i]!r} is in all hypotheses of {int(whole[i])} lists and in none of list {nbest.id} "
             f"({nbest.file or '<data>'}:{nbest.line}): it counts as 0 there"
         )
+
+
+def note_constant(names: Sequence[str], note: Note) -> None:
+    """Note the features that are the same in all hypotheses of each list."""
+    if names:
+        named = ", ".join(map(repr, names[:_NAMED])) + (f" and {len(names) - _NAMED} more" * (len(names) > _NAMED))
+        same = "the same in all hypotheses of each list"
+        if len(names) == 1:
+            note(f"feature {named} is {same}: its weight is kept")
+        else:
+            note(f"features {named} are {same}: their weights are kept")
 
 
 def _ids(matrix: Matrix, k: int) -> NDArray[Any]:

@@ -57,6 +57,11 @@ class TaskMaterial:
         """The metric's signature, marked in-sample."""
         return f"{self.metric.signature()}|in-sample"
 
+    @property
+    def constant(self) -> frozenset[str]:
+        """None: a task does not list its features."""
+        return frozenset()
+
     def weighed_by(self, weights: Mapping[str, float]) -> bool:
         """Whether any weight is nonzero (a task does not list the names of its features)."""
         return any(weights.values())

@@ -42,6 +42,10 @@ class Learnable(Protocol):
     def signature(self) -> str:
         """The metric's signature, marked in-sample."""
 
+    @property
+    def constant(self) -> frozenset[str]:
+        """The features that are the same in all hypotheses of each list, so that nothing can be learnt for them."""
+
     def score(self, weights: Mapping[str, float]) -> float:
         """The corpus score of the best hypotheses under the weights."""
 
@@ -82,6 +86,13 @@ class Material:
         return tuple(sorted({name for graphs in self.problem.graphs for graph in graphs for name in graph.names[:]}))
 
     @cached_property
+    def constant(self) -> frozenset[str]:
+        """The features that are the same in all hypotheses of each list; none for forests, which are not enumerated."""
+        if not isinstance(self.problem, ListProblem):
+            return frozenset()
+        return frozenset(itertools.compress(self.names, (self.matrix.spread == 0).tolist()))
+
+    @cached_property
     def scales(self) -> Scales:
         """The spread of each feature among the hypotheses of a sentence, and its size."""
         if isinstance(self.problem, ListProblem):
@@ -112,6 +123,7 @@ class Material:
             checking.components(self.problem, self.matrix)
             checking.note_absent(self.problem, self.matrix, note)
             checking.differences(self.matrix, self.metric)
+            checking.note_constant(sorted(self.constant), note)
         elif not any(len(graph) for graphs in self.problem.graphs for graph in graphs):
             raise SmtError("expected forests with edges to learn from, found none")
         elif not self.names:

@@ -201,6 +201,7 @@ def run_plan(host: Host, material: Learnable, plan: Plan, start: Mapping[str, fl
     begun = material.score(start) if start else None
     runs = learn(host, material, plan, start)
     weights, chosen = combine_runs(runs, plan.combine, material.metric.higher_is_better)
+    weights = keep_constant(material, start, weights)
     score = runs[0].score if len(runs) == 1 else material.score(weights)
     if begun is not None and score != begun and (score < begun) == material.metric.higher_is_better:
         note(f"the start weights score better on the training data ({begun:.4g}) than the learnt ones ({score:.4g})")
@@ -267,12 +268,22 @@ def _run(
         raise SmtError("the learner took no step: expected at least one")
     weights = {**start, **model.weights}
     check_finite(weights, "the learnt weights")
-    if not material.weighed_by(weights):
+    if not material.weighed_by({name: value for name, value in weights.items() if name not in material.constant}):
         raise SmtError(
             "learning ended with all weights 0: the features do not tell good hypotheses from bad ones; start from "
             f"other weights ({argument('start', '-w')}), or add features"
         )
-    return Run(seed, tuple(rows), {name: weights[name] for name in sorted(weights)}, material.score(weights))
+    learnt = keep_constant(material, start, weights)
+    ordered = {name: learnt[name] for name in sorted(learnt)}
+    return Run(seed, tuple(rows), ordered, material.score(ordered))
+
+
+def keep_constant(material: Learnable, start: Mapping[str, float], weights: Mapping[str, float]) -> Mapping[str, float]:
+    """Restore the start weights of features that are the same in all hypotheses of each list, 0 if there are none.
+
+    Learners rescale such weights or let them decay, as no hypothesis is better for them.
+    """
+    return {**weights, **{name: start.get(name, 0.0) for name in material.constant & weights.keys()}}
 
 
 def check_finite(weights: Mapping[str, float], what: str) -> None:

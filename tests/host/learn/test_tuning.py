@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -14,6 +15,7 @@ from smtplugins.contracts.errors import SmtError, UsageError
 from smtplugins.host.features.weighing import Weigher
 from smtplugins.host.host import Host
 from smtplugins.host.learn.tuning import Run, Tuned, combine_runs, plan_of
+from smtplugins.host.runs import RunDirectory
 from tests.host.teaching import BLEU, REFS, lists, teaching_host, write
 
 
@@ -92,6 +94,85 @@ class TestLists:
         notes: list[str] = []
         host.tune(lists(), [REFS], learner="given,value=-1", metric=BLEU, start={"good": 1.0}, note=notes.append)
         assert notes[0].startswith("the start weights score better on the training data (100)")
+
+
+class TestConstantFeatures:
+    """A feature with one value in all hypotheses of a list cannot be learnt from it."""
+
+    START = {"good": 0.1, "noise": 0.3}  # noqa: RUF012
+
+    @staticmethod
+    def constant(**features: float) -> list[Candidates]:
+        """The lists with features that have these values plus the number of the list."""
+        return [
+            Candidates(
+                nbest.id,
+                nbest.texts,
+                [(*layout, *features) for layout in nbest.layouts],
+                [[*row, *(value + k for value in features.values())] for row in nbest.values],
+            )
+            for k, nbest in enumerate(lists())
+        ]
+
+    @pytest.mark.parametrize("runs", [1, 2])
+    @pytest.mark.parametrize(
+        "learner", ["mert", "mert,restarts=0", "mira", "pro", "perceptron", "minrisk", "given,name=always"]
+    )
+    def test_its_weight_is_kept_and_it_is_named(self, host: Host, learner: str, runs: int) -> None:
+        given, notes = self.constant(always=1 / 3), list[str]()
+        options: dict[str, Any] = {"learner": learner, "metric": BLEU, "runs": runs}
+        done = host.tune(given, [REFS], start={**self.START, "always": 0.7}, note=notes.append, **options)
+        assert done["always"] == 0.7
+        assert notes == ["feature 'always' is the same in all hypotheses of each list: its weight is kept"]
+        without = host.tune(given, [REFS], start=self.START, **options)
+        assert without.get("always", 0.0) == 0.0
+        assert all(run.weights.get("always", 0.0) == 0.0 for run in without.runs)
+        assert (done.begun, done.score) == (without.begun, done.runs[0].score)
+
+    def test_a_few_are_named(self, host: Host) -> None:
+        notes: list[str] = []
+        names = {f"c{k}": k / 7 for k in range(7)}
+        done = host.tune(self.constant(**names), [REFS], learner="mert", metric=BLEU, note=notes.append)
+        assert notes == [
+            "features 'c0', 'c1', 'c2', 'c3', 'c4' and 2 more are the same in all hypotheses of each list: their "
+            "weights are kept"
+        ]
+        assert dict(done).keys() == {"good", "noise", *names}
+
+    def test_one_that_differs_in_a_list_is_learnt(self, host: Host) -> None:
+        notes: list[str] = []
+        given = self.constant(often=1.0)
+        given[0].values[0][-1] = 0.5
+        host.tune(given, [REFS], learner="mert", metric=BLEU, note=notes.append)
+        assert notes == []
+
+    def test_its_weight_hides_no_failure(self, host: Host) -> None:
+        """Learning that ends without any other weight fails as it does without the feature."""
+        with pytest.raises(SmtError, match="learning ended with all weights 0"):
+            host.tune(
+                self.constant(always=1.0), [REFS], learner="given,value=0", metric=BLEU, start={"always": 1, "good": 0}
+            )
+
+    def test_resumed_runs_end_in_the_same_bytes(self, host: Host, monkeypatch: pytest.MonkeyPatch) -> None:
+        def learn(folder: str) -> None:
+            start = {**self.START, "always": 0.7}
+            host.tune(self.constant(always=1 / 3), [REFS], learner="pro", metric=BLEU, start=start, folder=folder)
+
+        def save_two(run: RunDirectory, count: int, step: Any) -> None:
+            if count > 2:
+                raise InterruptedError
+            save(run, count, step)
+
+        learn("whole")
+        save = RunDirectory.save_step
+        with monkeypatch.context() as patch:
+            patch.setattr(RunDirectory, "save_step", save_two)
+            with pytest.raises(InterruptedError):
+                learn("part")
+        learn("part")
+        trees = [{path.relative_to(name): path.read_bytes() for path in Path(name).rglob("*") if path.is_file()}
+                 for name in ("whole", "part")]  # fmt: skip
+        assert trees[0] == trees[1]
 
 
 class TestRuns:
