@@ -28,6 +28,12 @@ def configure(parser: argparse.ArgumentParser) -> None:
     options.add_metric(parser, default="bleu")
     options.add_metric_source(parser)
     parser.add_argument(
+        "--references",
+        metavar="FILE",
+        help="n-best lists with the same ids, to judge hypotheses against, by the posterior probabilities of their own "
+        "totals (default: the hypotheses themselves)",
+    )
+    parser.add_argument(
         "--scale",
         type=float,
         default=1.0,
@@ -59,9 +65,13 @@ def run(args: argparse.Namespace) -> None:
         raise UsageError("--weights needs forests (--samples N); use `smt rescore` for lists")
     if args.samples is None and args.linear:
         raise UsageError("--linear needs forests (--samples N)")
+    if args.samples is not None and args.references is not None:
+        raise UsageError("--references needs lists, found --samples; use `smt mbr` without it")
+    if args.references == "-" == args.input:
+        raise UsageError("--references: expected a file, as the lists are read from standard input")
     if not args.lists and args.to_format is not None:
         raise UsageError("--to needs --lists; without it, text is written")
-    manifest = options.Manifest(args, [args.input, args.source, args.weights])
+    manifest = options.Manifest(args, [args.input, args.references, args.source, args.weights])
     host = options.load_host(args)
     stream = _choose(host, args)
     if args.lists:

@@ -2,18 +2,19 @@
 
 S. Kumar and W. Byrne, "Minimum Bayes-Risk Decoding for Statistical Machine Translation" (2004). Each hypothesis serves
 as a reference with its posterior probability, ``exp(scale * total)`` normalised over the list; the gain is the
-metric's sentence score of one hypothesis against another.
+metric's sentence score of one hypothesis against another. Other samples may serve as references instead.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, cast
 
 from smtplugins.contracts.errors import SmtError, UsageError
 from smtplugins.contracts.metrics import PreparedMetric, PreparedReferences
+from smtplugins.host.files.joining import normal_id, where_of
 from smtplugins.host.files.lists import ranking
 
 if TYPE_CHECKING:
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from smtformats import Candidates
     from smtplugins.contracts.metrics import Metric
     from smtplugins.contracts.runners import Runner
+    from smtplugins.host.files.lists import ListStream
     from smtplugins.host.judge.postprocess import Post
 
 _CELLS = 1 << 22
@@ -122,29 +124,30 @@ class Consensus:
         if self.top < 0:
             raise UsageError(f"top: expected a number of hypotheses, or 0 for all, found {self.top}")
 
-    def choose(self, candidates: Candidates, texts: Sequence[str] | None = None) -> Choice:
-        """Choose from a list; ``texts`` replaces the hypotheses' texts for the metric (after postprocessing)."""
+    def choose(
+        self,
+        candidates: Candidates,
+        texts: Sequence[str] | None = None,
+        references: PseudoReferences | None = None,
+    ) -> Choice:
+        """Choose from a list; ``texts`` replaces the hypotheses' texts for the metric (after postprocessing).
+
+        The hypotheses are judged against each other, or against ``references``; then their totals only decide which
+        are considered, and which of two with the same gain is chosen.
+        """
         shown = candidates.texts if texts is None else texts
-        totals = candidates.totals
-        place = f"list {candidates.id} ({candidates.file or '<data>'}:{candidates.line})"
-        if not len(candidates):
-            raise SmtError(f"{place}: expected hypotheses, found none")
-        if totals is None and self.scale:
-            raise SmtError(
-                f"{place}: expected total scores, found none; `smt rescore` computes them, scale 0 needs none"
-            )
-        if totals is not None and not all(map(math.isfinite, totals)):
-            raise SmtError(f"{place}: expected finite totals, found inf or nan")
-        used = totals if totals is not None else [0.0] * len(candidates)
+        used = _totals(candidates, needed=bool(self.scale) and references is None)
         # Equal texts count as one hypothesis: the first with the highest total.
         groups: dict[str, list[int]] = {}
         for i in ranking(used):
             groups.setdefault(shown[i], []).append(i)
         kept = list(groups)[: self.top or None]
-        members = [i for text in kept for i in groups[text]]
-        share = dict(zip(members, posteriors([used[i] for i in members], self.scale), strict=True))
-        weights = [math.fsum(share[i] for i in groups[text]) for text in kept]
-        expected = gains(self.metric, kept, kept, weights, candidates.source).tolist()
+        if references is None:
+            members = [i for text in kept for i in groups[text]]
+            share = dict(zip(members, posteriors([used[i] for i in members], self.scale), strict=True))
+            references = PseudoReferences(kept, [math.fsum(share[i] for i in groups[text]) for text in kept])
+        others, weights = references.texts, references.probabilities
+        expected = gains(self.metric, kept, others, weights, candidates.source).tolist()
         by_hypothesis: list[float | None] = [None] * len(candidates)
         for text, gain in zip(kept, expected, strict=True):
             for i in groups[text]:
@@ -153,14 +156,80 @@ class Consensus:
         return Choice(candidates, groups[kept[best]][0], tuple(by_hypothesis))
 
 
+@dataclass(frozen=True)
+class PseudoReferences:
+    """Distinct texts with their posterior probabilities, which hypotheses are judged against."""
+
+    texts: Sequence[str]
+    probabilities: Sequence[float]
+
+    @classmethod
+    def of(cls, candidates: Candidates, texts: Sequence[str] | None = None, scale: float = 1.0) -> PseudoReferences:
+        """Take them from a list; ``texts`` replaces its texts (after postprocessing)."""
+        shares: dict[str, list[float]] = {}
+        totals = _totals(candidates, needed=bool(scale))
+        for text, share in zip(candidates.texts if texts is None else texts, posteriors(totals, scale), strict=True):
+            shares.setdefault(text, []).append(share)
+        return cls(list(shares), list(map(math.fsum, shares.values())))
+
+
+class ReferenceLists:
+    """The pseudo-references of each sentence, by the id of the list that they were read from."""
+
+    def __init__(self, lists: ListStream, scale: float, post: Post | None = None) -> None:
+        self.name = lists.name
+        self._by_id: dict[str, PseudoReferences] = {}
+        places: dict[str, str] = {}
+        for nbest, texts in lists_with_texts(lists, post):
+            key, where = normal_id(nbest.id), where_of(nbest, lists.name)
+            if key in places:
+                raise SmtError(f"{where}: expected each id once, found {nbest.id} again (first at {places[key]})")
+            places[key] = where
+            self._by_id[key] = PseudoReferences.of(nbest, texts, scale)
+
+    def find(self, nbest: Candidates) -> PseudoReferences:
+        """The references with the id of a list; raises SmtError if there are none."""
+        found = self._by_id.get(normal_id(nbest.id))
+        if found is None:
+            raise SmtError(f"{_place(nbest)}: expected pseudo-references of id {nbest.id} in {self.name}, found none")
+        return found
+
+
+def _place(candidates: Candidates) -> str:
+    return f"list {candidates.id} ({candidates.file or '<data>'}:{candidates.line})"
+
+
+def _totals(candidates: Candidates, *, needed: bool) -> Sequence[float]:
+    """The totals of a list, 0 if it has none; raises SmtError if it is empty, or they are needed and missing."""
+    place, totals = _place(candidates), candidates.totals
+    if not len(candidates):
+        raise SmtError(f"{place}: expected hypotheses, found none")
+    if totals is None and needed:
+        raise SmtError(f"{place}: expected total scores, found none; `smt rescore` computes them, scale 0 needs none")
+    if totals is not None and not all(map(math.isfinite, totals)):
+        raise SmtError(f"{place}: expected finite totals, found inf or nan")
+    return totals if totals is not None else [0.0] * len(candidates)
+
+
+def lists_with_texts(lists: Iterable[Candidates], post: Post | None) -> Iterable[tuple[Candidates, list[str] | None]]:
+    """Each list with its texts for the metric: postprocessed, or None for those that it has."""
+    return ((nbest, None) for nbest in lists) if post is None else post.lists(lists)
+
+
 def choices(
-    lists: Iterable[Candidates], how: Consensus, *, post: Post | None = None, runner: Runner | None = None
+    lists: Iterable[Candidates],
+    how: Consensus,
+    *,
+    references: ReferenceLists | None = None,
+    post: Post | None = None,
+    runner: Runner | None = None,
 ) -> Iterator[Choice]:
     """Choose from each list, in order."""
-    items: Iterable[tuple[Candidates, list[str] | None]] = (
-        ((nbest, None) for nbest in lists) if post is None else post.lists(lists)
+    items = (
+        (nbest, texts, None if references is None else references.find(nbest))
+        for nbest, texts in lists_with_texts(lists, post)
     )
-    choose: Callable[[tuple[Candidates, list[str] | None]], Choice] = _Choose(how)
+    choose = _Choose(how)
     return iter(map(choose, items)) if runner is None else runner.map(choose, items)
 
 
@@ -168,5 +237,5 @@ def choices(
 class _Choose:
     how: Consensus
 
-    def __call__(self, item: tuple[Candidates, list[str] | None]) -> Choice:
+    def __call__(self, item: tuple[Candidates, list[str] | None, PseudoReferences | None]) -> Choice:
         return self.how.choose(*item)

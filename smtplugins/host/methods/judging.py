@@ -119,6 +119,7 @@ class Judging:
         lists: ListStream | Iterable[Candidates] | Path,
         metric: AnySpec = "bleu",
         *,
+        references: ListStream | Iterable[Candidates] | Path | None = None,
         scale: float = 1.0,
         top: int = 0,
         post: str | Post | None = None,
@@ -127,20 +128,25 @@ class Judging:
     ) -> ListStream:
         """Sort each list by expected score under a metric: minimum Bayes-risk decoding. Totals become these scores.
 
-        Posterior probabilities are proportional to ``exp(scale * total)``; scale 0 makes all equal. ``top``: consider
-        only the N texts of highest total, 0 for all. ``jobs``: processes, same result for any number. ``whole=False``
-        keeps the chosen hypothesis alone, with its old total. Metrics that read the source take it from the lists.
+        Posterior probabilities are proportional to ``exp(scale * total)``; scale 0 makes all equal. ``references``:
+        lists of pseudo-references with the same ids and their own totals (default: the hypotheses themselves).
+        ``top``: consider only the N texts of highest total, 0 for all. ``jobs``: processes, same result for any
+        number. ``whole=False`` keeps the chosen hypothesis alone, with its old total. Metrics that read the source
+        take it from the lists.
         """
         from smtplugins.host.host import default_runner
-        from smtplugins.host.judge.consensus import Consensus, choices
+        from smtplugins.host.judge.consensus import Consensus, ReferenceLists, choices
         from smtplugins.host.judge.postprocess import make_post
 
         host = cast("Host", self)
         stream, how = stream_of(host, lists), Consensus(self.metric(metric), scale, top)
         postprocess, runner = make_post(post), host.registry.make("runners", default_runner(jobs))
 
+        others = None if references is None else stream_of(host, references)
+
         def start() -> Iterator[Candidates]:
-            for choice in choices(stream, how, post=postprocess, runner=runner):
+            judged = None if others is None else ReferenceLists(others, scale, postprocess)
+            for choice in choices(stream, how, references=judged, post=postprocess, runner=runner):
                 yield choice.resort() if whole else choice.candidates.select([choice.best])
 
         return ListStream(start, stream.name, stream.format)

@@ -67,3 +67,33 @@ def test_wrong_calls(smt: Smt, arguments: list[str], code: int, message: str) ->
     result = smt("mbr", *arguments, stdin=LIST)
     assert result.code == code
     assert result.err.startswith(f"smt: {message}")
+
+
+def test_references_are_other_samples(smt: Smt) -> None:
+    Path("in").write_text(LIST)
+    Path("samples").write_text(
+        "0 ||| x y w ||| f= 1 ||| 0\n0 ||| x y u ||| f= 1 ||| -1\n0 ||| a b ||| f= 1 ||| -1\n"
+        "1 ||| not used ||| f= 1 ||| 0\n2 ||| u v ||| f= 1 ||| 0\n"
+    )
+    call = ["mbr", "-q", "-m", "wer", "--post", "bpe"]
+    assert smt(*call, "-i", "in").ok() == "a b c\nu@@ v\n"
+    assert smt(*call, "-i", "in", "--references", "samples").ok() == "x y z\nu@@ v\n"
+    assert smt(*call, "-i", "in", "--references", "samples", "-j", "2").ok() == "x y z\nu@@ v\n"
+    assert smt(*call, "--references", "samples", stdin=LIST).ok() == "x y z\nu@@ v\n"
+    Path("samples").write_text("0 ||| a b c ||| f= 1 ||| 0\n")
+    result = smt(*call, "-i", "in", "--references", "samples", "-o", "out")
+    assert (result.code, Path("out").exists()) == (1, False)
+    assert result.err == "smt: list 2 (in:4): expected pseudo-references of id 2 in samples, found none\n"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--samples", "3", "--references", "x"], "--references needs lists, found --samples"),
+        (["--references", "-"], "--references: expected a file, as the lists are read from standard input"),
+    ],
+)
+def test_wrong_references(smt: Smt, arguments: list[str], message: str) -> None:
+    result = smt("mbr", *arguments, stdin=LIST)
+    assert (result.code, result.out) == (2, "")
+    assert result.err.startswith(f"smt: {message}")

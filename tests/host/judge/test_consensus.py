@@ -14,7 +14,15 @@ from hypothesis import strategies as st
 from smtplugins.contracts.errors import SmtError, UsageError
 from smtplugins.host.files.lists import candidates
 from smtplugins.host.host import Host
-from smtplugins.host.judge.consensus import Consensus, choices, gains, matrix, posteriors, prepare_references
+from smtplugins.host.judge.consensus import (
+    Consensus,
+    PseudoReferences,
+    choices,
+    gains,
+    matrix,
+    posteriors,
+    prepare_references,
+)
 from smtplugins.host.judge.postprocess import make_post
 
 METRICS = ["bleu,tokenize=none", "chrf", "ter", "wer", "gtm,exponent=2"]
@@ -135,3 +143,52 @@ def test_probabilities_of_low_totals() -> None:
     assert posteriors([-1e9, -1e9 - math.log(3)]) == pytest.approx([0.75, 0.25])
     assert posteriors([5.0, -1e6]) == [1.0, 0.0]
     assert np.isclose(sum(posteriors([0.1] * 7)), 1)
+
+
+@given(SEEDS, st.sampled_from(METRICS), st.sampled_from([0.0, 0.7]), st.sampled_from([0, 2]))
+def test_choice_against_other_samples(seed: int, spec: str, scale: float, top: int) -> None:
+    import smtplugins as smt
+
+    rng, metric = random.Random(seed), smt.load_plugins().metric(spec)
+    nbest, others = random_list(rng), random_list(rng)
+    how = Consensus(metric, scale, top)
+    choice = how.choose(nbest, None, PseudoReferences.of(others, None, scale))
+    whole = sum(math.exp(scale * total) for total in others.totals)
+    sign = 1 if metric.higher_is_better else -1
+    ranked = sorted(range(len(nbest)), key=lambda i: -nbest.totals[i])
+    kept = list(dict.fromkeys(nbest.texts[i] for i in ranked))[: top or None]
+    for text, gain in zip(nbest.texts, choice.gains, strict=True):
+        # By definition: each sample of the references by itself, whether or not another has the same text.
+        wanted = sum(
+            sign * math.exp(scale * total) / whole * float(metric.sentence(metric.stats([text], [[other]]))[0])
+            for other, total in zip(others.texts, others.totals, strict=True)
+        )
+        assert gain == (pytest.approx(wanted, abs=1e-9) if text in kept else None)
+    assert choice.gains[choice.best] == max(gain for gain in choice.gains if gain is not None)
+
+
+def test_own_hypotheses_as_references_change_nothing(host: Host) -> None:
+    rng, metric = random.Random(5), host.metric("chrf")
+    for _ in range(5):
+        nbest = random_list(rng)
+        own = Consensus(metric, 0.5).choose(nbest)
+        given = Consensus(metric, 0.5).choose(nbest, None, PseudoReferences.of(nbest, None, 0.5))
+        assert (given.best, given.gains) == (own.best, pytest.approx(own.gains))
+
+
+def test_reference_lists_are_joined_by_id(host: Host) -> None:
+    hypotheses = [candidates(["a b", "c d"], id=key) for key in ("07", "x")]
+    samples = [candidates(["c d@@ e"], id="x"), candidates(["a b"], id="7")]
+    result = list(host.mbr(hypotheses, "wer", references=samples, scale=0.0, post="bpe", whole=False))
+    assert [nbest.texts for nbest in result] == [["a b"], ["c d"]]
+    with pytest.raises(SmtError, match=r"list x .*: expected pseudo-references of id x in <.*>, found none"):
+        list(host.mbr(hypotheses, "wer", references=samples[1:], scale=0.0))
+    with pytest.raises(SmtError, match="expected each id once, found 7 again"):
+        list(host.mbr(hypotheses, "wer", references=[*samples, candidates(["u"], id="7")], scale=0.0))
+    with pytest.raises(SmtError, match=r"list x .*: expected total scores, found none"):
+        list(host.mbr(hypotheses, "wer", references=samples))
+    with pytest.raises(SmtError, match=r"list x .*: expected hypotheses, found none"):
+        list(host.mbr(hypotheses, "wer", references=[candidates([], id="x")], scale=0.0))
+    # The totals of the references weigh, so the hypotheses need none.
+    weighed = [candidates(["a b", "c d"], id=key, scores=[0.0, 2.0]) for key in ("7", "x")]
+    assert [nbest.texts for nbest in host.mbr(hypotheses, "wer", references=weighed, whole=False)] == [["c d"]] * 2
