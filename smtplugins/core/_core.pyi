@@ -918,6 +918,12 @@ class MetricReferences:
         """
 
     @staticmethod
+    def ter(references: list[list[str]]) -> MetricReferences:
+        """
+        Rows: edits, with shifts, of the reference that needs the fewest; mean length of the references.
+        """
+
+    @staticmethod
     def gtm(references: list[list[str]], exponent: float = 1.0) -> MetricReferences:
         """Rows: match size, length, length of the reference with the best F."""
 

@@ -142,7 +142,7 @@ def smt_metrics() -> Iterator[Offer]:
     yield Offer(
         name="ter",
         make="smtplugins.plugins.standard.metrics:Ter",
-        summary="translation edit rate, by sacrebleu",
+        summary="translation edit rate, as sacrebleu",
         reference="Snover (2006)",
     )
     yield Offer(

@@ -1,6 +1,6 @@
 """BLEU, chrF and TER with sacrebleu's options, defaults, signatures and scores, on additive sufficient statistics.
 
-Tokenizers and signatures are sacrebleu's own; statistics and scores are native (TER's statistics are sacrebleu's).
+Tokenizers and signatures are sacrebleu's own; statistics and scores are native.
 """
 
 from __future__ import annotations
@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
-from smtplugins.plugins.standard.counted import Counted, check_range, check_streams, texts_as, tokenizing
+from smtplugins.plugins.standard.counted import Counted, check_range, texts_as, tokenizing
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -167,7 +167,7 @@ class Chrf(Counted):
         self._sacrebleu.num_refs = count
 
 
-class Ter:
+class Ter(Counted):
     """Translation edit rate: lower is better."""
 
     name = "TER"
@@ -187,26 +187,26 @@ class Ter:
             normalized=normalized, no_punct=no_punct, asian_support=asian_support, case_sensitive=case_sensitive
         )
 
-    def stats(
-        self, hypotheses: Sequence[str], references: Sequence[Sequence[str]], sources: Sequence[str] | None = None
-    ) -> NDArray[Any]:
-        """Compute the statistics of each segment, a row each, as in sacrebleu's significance tests."""
-        import numpy as np
-
-        check_streams(self.name, references, hypotheses)
-        rows = self._sacrebleu._extract_corpus_statistics(list(hypotheses), [list(stream) for stream in references])
-        return np.asarray(rows, dtype=np.float64)
-
-    def score(self, stats: NDArray[Any]) -> NDArray[Any]:
-        """Compute corpus scores from summed statistics; leading axes are kept."""
-        from smtplugins.contracts.tools.statistics import edit_rates, score_rows
-
-        return score_rows(stats, edit_rates)
-
-    def sentence(self, stats: NDArray[Any]) -> NDArray[Any]:
-        """Score each row as a sentence."""
-        return self.score(stats)
-
     def signature(self) -> str:
         """Return sacrebleu's signature."""
         return f"{self.name}|{self._sacrebleu.get_signature()}"
+
+    def _text(self) -> Callable[[str], str] | None:
+        own = self._sacrebleu
+        if own.normalized or own.no_punct:
+            prepare: Callable[[str], str] = own._preprocess_segment
+            return prepare
+        return None if own.case_sensitive else str.lower
+
+    def _native(self, segments: list[list[str]]) -> MetricReferences:
+        from smtplugins.contracts.tools.statistics import MetricReferences
+
+        return MetricReferences.ter(segments)
+
+    def _scores(self, rows: NDArray[Any]) -> NDArray[Any]:
+        from smtplugins.contracts.tools.statistics import edit_rates
+
+        return edit_rates(rows)
+
+    def _count_references(self, count: int) -> None:
+        self._sacrebleu.num_refs = count

@@ -186,6 +186,7 @@ KINDS: list[Any] = [
     lambda references: MetricReferences.error_rate(references),
     lambda references: MetricReferences.error_rate(references, True),
     lambda references: MetricReferences.gtm(references, 2.0),
+    lambda references: MetricReferences.ter(references),
 ]
 
 
@@ -211,7 +212,7 @@ def test_matrix_threads_and_order_change_nothing(kind: Any) -> None:
             assert again.tolist() == rows.tolist()
 
 
-@pytest.mark.parametrize("kind", [KINDS[0], KINDS[2], KINDS[4]])
+@pytest.mark.parametrize("kind", [KINDS[0], KINDS[2], KINDS[4], KINDS[5]])
 def test_ids_of_words_count_like_texts(kind: Any) -> None:
     rng = random.Random(5)
     references = [[random_text(rng), random_text(rng)] for _ in range(9)]

@@ -61,6 +61,8 @@ CASES = [
     ("chrf", theirs.CHRF, {"char_order": 4, "beta": 3, "lowercase": True, "whitespace": True}),
     ("chrf", theirs.CHRF, {"eps_smoothing": True}),
     ("ter", theirs.TER, {}),
+    ("ter", theirs.TER, {"case_sensitive": True, "asian_support": True}),
+    ("ter", theirs.TER, {"no_punct": True, "asian_support": True}),
     ("ter", theirs.TER, {"normalized": True, "no_punct": True, "case_sensitive": True}),
     ("ter", theirs.TER, {"normalized": True, "asian_support": True}),
 ]
@@ -167,7 +169,16 @@ def test_references_are_needed_and_as_many_as_hypotheses(host: Host, name: str) 
 
 
 @pytest.mark.parametrize(
-    "name", ["bleu", "bleu,tokenize=char,lowercase=true", "chrf,word_order=2", "wer", "gtm,exponent=2"]
+    "name",
+    [
+        "bleu",
+        "bleu,tokenize=char,lowercase=true",
+        "chrf,word_order=2",
+        "ter",
+        "ter,no_punct=true",
+        "wer",
+        "gtm,exponent=2",
+    ],
 )
 def test_prepared_references_and_matrix(host: Host, name: str) -> None:
     metric = host.metric(name)

@@ -108,6 +108,8 @@ MetricReferences error_rate(const nb::list& references, bool characters) {
   return made(references, error_rate_kind(characters));
 }
 
+MetricReferences ter(const nb::list& references) { return made(references, ter_kind()); }
+
 MetricReferences gtm(const nb::list& references, double exponent) {
   check(std::isfinite(exponent) && exponent >= 1.0, "the exponent must be 1 or more");
   return made(references, gtm_kind(exponent));
@@ -251,6 +253,9 @@ void bind_metrics(nb::module_& m) {
       .def_static("error_rate", &error_rate, "references"_a, "characters"_a = false,
                   nb::sig("def error_rate(references: list[list[str]], characters: bool = False) -> MetricReferences"),
                   "Rows: edits and length of the reference with the fewest edits per word or character.")
+      .def_static("ter", &ter, "references"_a,
+                  nb::sig("def ter(references: list[list[str]]) -> MetricReferences"),
+                  "Rows: edits, with shifts, of the reference that needs the fewest; mean length of the references.")
       .def_static("gtm", &gtm, "references"_a, "exponent"_a = 1.0,
                   nb::sig("def gtm(references: list[list[str]], exponent: float = 1.0) -> MetricReferences"),
                   "Rows: match size, length, length of the reference with the best F.")

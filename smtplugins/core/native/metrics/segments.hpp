@@ -62,6 +62,8 @@ std::unique_ptr<MetricKind> bleu_kind(std::size_t order);
 std::unique_ptr<MetricKind> chrf_kind(const ChrfOptions& options);
 // Statistics: edits and length of the reference with the fewest edits per symbol.
 std::unique_ptr<MetricKind> error_rate_kind(bool characters);
+// Statistics: edits with shifts against the reference that needs the fewest, mean length of the references.
+std::unique_ptr<MetricKind> ter_kind();
 // Statistics: match size, length, length of the reference with the best F.
 std::unique_ptr<MetricKind> gtm_kind(double exponent);
 
