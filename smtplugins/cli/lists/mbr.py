@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 from typing import TYPE_CHECKING
 
 from smtplugins.cli import options
@@ -32,6 +33,12 @@ def configure(parser: argparse.ArgumentParser) -> None:
         metavar="FILE",
         help="n-best lists with the same ids, to judge hypotheses against, by the posterior probabilities of their own "
         "totals (default: the hypotheses themselves)",
+    )
+    parser.add_argument(
+        "--utilities",
+        metavar="FILE",
+        help="npz file of the scores of all pairs of texts: read if it exists (for other totals, --scale or a smaller "
+        "--top), else written",
     )
     parser.add_argument(
         "--scale",
@@ -65,13 +72,15 @@ def run(args: argparse.Namespace) -> None:
         raise UsageError("--weights needs forests (--samples N); use `smt rescore` for lists")
     if args.samples is None and args.linear:
         raise UsageError("--linear needs forests (--samples N)")
-    if args.samples is not None and args.references is not None:
-        raise UsageError("--references needs lists, found --samples; use `smt mbr` without it")
+    for name in ("references", "utilities"):
+        if args.samples is not None and getattr(args, name) is not None:
+            raise UsageError(f"--{name} needs lists, found --samples; use `smt mbr` without it")
     if args.references == "-" == args.input:
         raise UsageError("--references: expected a file, as the lists are read from standard input")
     if not args.lists and args.to_format is not None:
         raise UsageError("--to needs --lists; without it, text is written")
-    manifest = options.Manifest(args, [args.input, args.references, args.source, args.weights])
+    known = args.utilities if args.utilities is not None and os.path.exists(args.utilities) else None
+    manifest = options.Manifest(args, [args.input, args.references, known, args.source, args.weights])
     host = options.load_host(args)
     stream = _choose(host, args)
     if args.lists:

@@ -7,15 +7,18 @@ metric's sentence score of one hypothesis against another. Other samples may ser
 
 from __future__ import annotations
 
+import contextlib
 import math
+import os
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, cast
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 from smtplugins.contracts.errors import SmtError, UsageError
 from smtplugins.contracts.metrics import PreparedMetric, PreparedReferences
 from smtplugins.host.files.joining import normal_id, where_of
 from smtplugins.host.files.lists import ranking
+from smtplugins.host.judge.utilities import Utilities, UtilityReader, write_utilities
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -24,18 +27,25 @@ if TYPE_CHECKING:
     from smtplugins.contracts.metrics import Metric
     from smtplugins.contracts.runners import Runner
     from smtplugins.host.files.lists import ListStream
+    from smtplugins.host.files.opening import Path
     from smtplugins.host.judge.postprocess import Post
+
+    _Item: TypeAlias = tuple[Candidates, list[str] | None, "PseudoReferences | None"]
 
 _CELLS = 1 << 22
 
 
 @dataclass(frozen=True)
 class Choice:
-    """The consensus hypothesis of a list and the expected gain of each hypothesis, ``None`` if pruned by ``top``."""
+    """The consensus hypothesis of a list and the expected gain of each hypothesis, ``None`` if pruned by ``top``.
+
+    ``utilities`` are the scores of hypotheses against references, if they are kept.
+    """
 
     candidates: Candidates
     best: int
     gains: tuple[float | None, ...]
+    utilities: Utilities | None = field(default=None, repr=False, compare=False)
 
     @property
     def text(self) -> str:
@@ -85,21 +95,51 @@ def gains(
     others: Sequence[str],
     probabilities: Sequence[float],
     source: str | None = None,
+    known: NDArray[Any] | None = None,
 ) -> NDArray[Any]:
-    """The expected gain of each hypothesis, with the others as references of these probabilities. Higher is better."""
+    """The expected gain of each hypothesis, with the others as references of these probabilities. Higher is better.
+
+    ``known`` has the scores of hypotheses against the others, if they are known.
+    """
     import numpy as np
 
     sign = 1.0 if metric.higher_is_better else -1.0
     weights = np.asarray(probabilities, dtype=np.float64)
     total = np.zeros(len(hypotheses))
-    # Compute the statistics in blocks of the others, to bound memory for long lists.
-    step = max(1, _CELLS // (16 * max(1, len(hypotheses))))
+    step = _step(hypotheses)
     for first in range(0, len(others), step):
-        rows = matrix(metric, hypotheses, others[first : first + step], source)
-        scores = np.asarray(metric.sentence(rows.reshape(-1, rows.shape[-1]))).reshape(rows.shape[:2])
+        if known is None:
+            scores = _score_pairs(metric, hypotheses, others[first : first + step], source)
+        else:
+            scores = np.ascontiguousarray(known[:, first : first + step])
         # Summed per row, so that the result does not depend on the number of rows.
         total += sign * (scores * weights[first : first + step]).sum(axis=1)
     return total
+
+
+def score_pairs(
+    metric: Metric, hypotheses: Sequence[str], others: Sequence[str], source: str | None = None
+) -> NDArray[Any]:
+    """The sentence score of each hypothesis against each of the others."""
+    import numpy as np
+
+    step = _step(hypotheses)
+    blocks = [
+        _score_pairs(metric, hypotheses, others[first : first + step], source) for first in range(0, len(others), step)
+    ]
+    return np.concatenate(blocks, axis=1)
+
+
+def _step(hypotheses: Sequence[str]) -> int:
+    """The number of others whose statistics are computed at once, to bound memory for long lists."""
+    return max(1, _CELLS // (16 * max(1, len(hypotheses))))
+
+
+def _score_pairs(metric: Metric, hypotheses: Sequence[str], others: Sequence[str], source: str | None) -> NDArray[Any]:
+    import numpy as np
+
+    rows = matrix(metric, hypotheses, others, source)
+    return np.asarray(metric.sentence(rows.reshape(-1, rows.shape[-1])), dtype=np.float64).reshape(rows.shape[:2])
 
 
 def posteriors(totals: Sequence[float], scale: float = 1.0) -> list[float]:
@@ -112,11 +152,15 @@ def posteriors(totals: Sequence[float], scale: float = 1.0) -> list[float]:
 
 @dataclass(frozen=True)
 class Consensus:
-    """Minimum Bayes-risk decoding. ``top`` keeps that many distinct texts of a list, best totals first; 0 keeps all."""
+    """Minimum Bayes-risk decoding. ``top`` keeps that many distinct texts of a list, best totals first; 0 keeps all.
+
+    ``keep`` keeps the utilities of choices.
+    """
 
     metric: Metric
     scale: float = 1.0
     top: int = 0
+    keep: bool = False
 
     def __post_init__(self) -> None:
         if not 0 <= self.scale < math.inf:
@@ -129,11 +173,12 @@ class Consensus:
         candidates: Candidates,
         texts: Sequence[str] | None = None,
         references: PseudoReferences | None = None,
+        known: UtilityReader | None = None,
     ) -> Choice:
         """Choose from a list; ``texts`` replaces the hypotheses' texts for the metric (after postprocessing).
 
         The hypotheses are judged against each other, or against ``references``; then their totals only decide which
-        are considered, and which of two with the same gain is chosen.
+        are considered, and which of two with the same gain is chosen. ``known`` has the utilities, if they are known.
         """
         shown = candidates.texts if texts is None else texts
         used = _totals(candidates, needed=bool(self.scale) and references is None)
@@ -147,13 +192,19 @@ class Consensus:
             share = dict(zip(members, posteriors([used[i] for i in members], self.scale), strict=True))
             references = PseudoReferences(kept, [math.fsum(share[i] for i in groups[text]) for text in kept])
         others, weights = references.texts, references.probabilities
-        expected = gains(self.metric, kept, others, weights, candidates.source).tolist()
+        scores: NDArray[Any] | None = None
+        if known is not None:
+            scores = known.find(candidates, kept, others, _place(candidates))
+        elif self.keep:
+            scores = score_pairs(self.metric, kept, others, candidates.source)
+        expected = gains(self.metric, kept, others, weights, candidates.source, scores).tolist()
         by_hypothesis: list[float | None] = [None] * len(candidates)
         for text, gain in zip(kept, expected, strict=True):
             for i in groups[text]:
                 by_hypothesis[i] = gain
         best = max(range(len(kept)), key=lambda k: (expected[k], -k))
-        return Choice(candidates, groups[kept[best]][0], tuple(by_hypothesis))
+        utilities = Utilities(kept, others, scores) if self.keep and scores is not None else None
+        return Choice(candidates, groups[kept[best]][0], tuple(by_hypothesis), utilities)
 
 
 @dataclass(frozen=True)
@@ -221,21 +272,47 @@ def choices(
     how: Consensus,
     *,
     references: ReferenceLists | None = None,
+    utilities: Path | None = None,
     post: Post | None = None,
     runner: Runner | None = None,
 ) -> Iterator[Choice]:
-    """Choose from each list, in order."""
+    """Choose from each list, in order.
+
+    ``utilities`` is a file that they are read from, or written to if there is none: it appears after the last list.
+    """
     items = (
         (nbest, texts, None if references is None else references.find(nbest))
         for nbest, texts in lists_with_texts(lists, post)
     )
+    if utilities is None:
+        return _run(items, how, runner)
+    if os.path.exists(utilities):
+        return _choose_known(items, how, utilities)
+    return _choose_and_write(items, how, runner, utilities)
+
+
+def _run(items: Iterable[_Item], how: Consensus, runner: Runner | None) -> Iterator[Choice]:
     choose = _Choose(how)
     return iter(map(choose, items)) if runner is None else runner.map(choose, items)
+
+
+def _choose_known(items: Iterable[_Item], how: Consensus, path: Path) -> Iterator[Choice]:
+    with contextlib.closing(UtilityReader(path, how.metric)) as known:
+        for nbest, texts, references in items:
+            yield how.choose(nbest, texts, references, known)
+
+
+def _choose_and_write(items: Iterable[_Item], how: Consensus, runner: Runner | None, path: Path) -> Iterator[Choice]:
+    with write_utilities(path, how.metric) as writer:
+        for choice in _run(items, replace(how, keep=True), runner):
+            assert choice.utilities is not None
+            writer.add(choice.candidates, choice.utilities)
+            yield replace(choice, utilities=None)
 
 
 @dataclass(frozen=True)
 class _Choose:
     how: Consensus
 
-    def __call__(self, item: tuple[Candidates, list[str] | None, PseudoReferences | None]) -> Choice:
+    def __call__(self, item: _Item) -> Choice:
         return self.how.choose(*item)

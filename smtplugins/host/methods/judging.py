@@ -120,6 +120,7 @@ class Judging:
         metric: AnySpec = "bleu",
         *,
         references: ListStream | Iterable[Candidates] | Path | None = None,
+        utilities: Path | None = None,
         scale: float = 1.0,
         top: int = 0,
         post: str | Post | None = None,
@@ -130,23 +131,28 @@ class Judging:
 
         Posterior probabilities are proportional to ``exp(scale * total)``; scale 0 makes all equal. ``references``:
         lists of pseudo-references with the same ids and their own totals (default: the hypotheses themselves).
-        ``top``: consider only the N texts of highest total, 0 for all. ``jobs``: processes, same result for any
+        ``utilities``: a file (npz) of the scores of all pairs of texts, read if it exists, else written with the last
+        list. ``top``: consider only the N texts of highest total, 0 for all. ``jobs``: processes, same result for any
         number. ``whole=False`` keeps the chosen hypothesis alone, with its old total. Metrics that read the source
         take it from the lists.
         """
         from smtplugins.host.host import default_runner
         from smtplugins.host.judge.consensus import Consensus, ReferenceLists, choices
         from smtplugins.host.judge.postprocess import make_post
+        from smtplugins.host.judge.utilities import check_path
 
         host = cast("Host", self)
         stream, how = stream_of(host, lists), Consensus(self.metric(metric), scale, top)
         postprocess, runner = make_post(post), host.registry.make("runners", default_runner(jobs))
 
+        if utilities is not None:
+            check_path(utilities)
         others = None if references is None else stream_of(host, references)
 
         def start() -> Iterator[Candidates]:
             judged = None if others is None else ReferenceLists(others, scale, postprocess)
-            for choice in choices(stream, how, references=judged, post=postprocess, runner=runner):
+            made = choices(stream, how, references=judged, utilities=utilities, post=postprocess, runner=runner)
+            for choice in made:
                 yield choice.resort() if whole else choice.candidates.select([choice.best])
 
         return ListStream(start, stream.name, stream.format)

@@ -97,3 +97,20 @@ def test_wrong_references(smt: Smt, arguments: list[str], message: str) -> None:
     result = smt("mbr", *arguments, stdin=LIST)
     assert (result.code, result.out) == (2, "")
     assert result.err.startswith(f"smt: {message}")
+
+
+def test_utilities_are_kept_and_read_again(smt: Smt) -> None:
+    Path("in").write_text(LIST)
+    call = ["mbr", "-q", "-i", "in", "-m", "wer"]
+    wanted = {scale: smt(*call, "--scale", scale, "--lists").ok() for scale in ("0", "1", "20")}
+    for scale, lists in wanted.items():
+        assert smt(*call, "--scale", scale, "--lists", "--utilities", "kept").ok() == lists
+    assert smt(*call, "--top", "1", "--utilities", "kept", "--manifest", "manifest").ok() == "x y z\nu@@ v\n"
+    assert '"kept": "' in Path("manifest").read_text()
+    Path("in").write_text(LIST.replace("a b d", "a b e"))
+    result = smt(*call, "--utilities", "kept")
+    assert result.code == 1
+    assert "kept: expected utilities of list 0 (in:1) with the hypothesis 'a b e', found none" in result.err
+    result = smt("mbr", "-i", "in", "--samples", "2", "--utilities", "kept")
+    assert (result.code, result.out) == (2, "")
+    assert result.err.startswith("smt: --utilities needs lists, found --samples")
