@@ -238,7 +238,8 @@ def render_result(result: Tuned, style: str, *, steps: bool = True, drawn: str =
     """Render the results of learning from lists, after the steps and a chart; JSON always has the steps."""
     rows, results = result.rows(), result.results()
     if style == "json":
-        record = {"steps": rows, "results": results, "mean": result.spread()[0], "deviation": result.spread()[1]}
+        mean, deviation = result.spread()
+        record = {"steps": rows, "results": results, "mean": mean, "deviation": deviation, **_gain_record(result)}
         return json.dumps(record, indent=1)
     parts = []
     if steps:
@@ -248,11 +249,29 @@ def render_result(result: Tuned, style: str, *, steps: bool = True, drawn: str =
         parts.append(tables.render([{k: _number(v) for k, v in row.items()} for row in rows], names, style))
     if drawn:
         parts.append(drawn)
+    if steps and result.left_out:
+        parts.append(_render_left_out(result, style))
     parts.append(tables.render([{**row, "score": f"{row['score']:.2f}"} for row in results], list(results[0]), style))
     if len(result.runs) > 1:
         mean, deviation = result.spread()
         parts.append(f"{len(result.runs)} runs: mean {mean:.2f}, standard deviation {deviation:.2f}")
+    if style == "text" and result.gain is not None:
+        parts.append(str(result.gain))
+    elif style == "text" and result.begun is None:
+        parts.append("no start weights: nothing to compare the result with")
     return "\n\n".join(parts)
+
+
+def _gain_record(result: Tuned | Ended) -> dict[str, Any]:
+    gain, left_out = result.gain, [row.record() for row in result.left_out]
+    return {"gain": None if gain is None else gain.record(), "left_out": left_out}
+
+
+def _render_left_out(result: Tuned | Ended, style: str, where: str = "") -> str:
+    """Render the scores without each feature."""
+    rows = [{name: _number(value) for name, value in row.record().items()} for row in result.left_out]
+    table = tables.render(rows, list(rows[0]), style)
+    return f"{result.metric}{where} with the weight of one feature set to 0\n{table}" if style == "text" else table
 
 
 def _number(value: Any) -> Any:
@@ -305,7 +324,7 @@ def _tune_loop(host: Host, config: RunConfig, args: argparse.Namespace) -> Ended
     told = None if args.quiet else lambda text: print(f"smt: {text}", file=sys.stderr)
     ended = options.call(host.tune_decoder, args, **_given(config, args), forests=args.whole, told=told)
     if args.format == "json":
-        record = {"reason": ended.reason, "score": ended.score, "iterations": ended.iterations}
+        record = {"reason": ended.reason, "score": ended.score, "iterations": ended.iterations, **_gain_record(ended)}
         print_table(args, json.dumps(record, indent=1))
     else:
         rows = [{k: _number(v) for k, v in row.items()} for row in ended.iterations]
@@ -315,7 +334,11 @@ def _tune_loop(host: Host, config: RunConfig, args: argparse.Namespace) -> Ended
         if args.verbose and args.format == "text":
             decoded = [[row["decoded"] for row in ended.iterations]]
             print_table(args, "\n" + _chart(args, f"{ended.metric} by iteration", decoded))
+        if args.verbose and ended.left_out:
+            print_table(args, "\n" + _render_left_out(ended, args.format, " of the lists of all iterations"))
         print_table(args, "\n" + tables.render(result, list(result[0]), args.format))
+        if args.format == "text" and ended.gain is not None:
+            print_table(args, f"\n{ended.gain}")
         print_table(args, ended.reason)
     return ended
 

@@ -14,7 +14,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from smtplugins.contracts.data import Sentence
 from smtplugins.contracts.errors import SmtError, UsageError
@@ -29,12 +29,15 @@ from smtplugins.host.learn.tuning import LearntWeights, Plan, limit_reach
 from smtplugins.host.runs import RunDirectory
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from smtplugins.contracts.metrics import Metric
     from smtplugins.contracts.spec import Spec
     from smtplugins.host.config.run_yaml import RunConfig
     from smtplugins.host.decode.translator import Translator
     from smtplugins.host.host import Host
     from smtplugins.host.judge.evaluation import Texts
+    from smtplugins.host.learn.gains import Gain, LeftOut
     from smtplugins.host.learn.training_data import Material
     from smtplugins.host.learn.tuning import Tuned
 
@@ -85,13 +88,19 @@ class LoopPlan:
 
 @dataclass(frozen=True)
 class Ended(LearntWeights):
-    """The result of a loop: weights, the reason for stopping, and a row per iteration."""
+    """The result of a loop: weights, the reason for stopping, and a row per iteration.
+
+    ``gain`` compares the translations with the resulting weights to the first ones. ``left_out`` are the scores of the
+    lists of all iterations without each of the most important features; none for forests.
+    """
 
     reason: str
     score: float
     metric: str
     signature: str
     iterations: tuple[Mapping[str, float], ...]
+    gain: Gain | None = None
+    left_out: tuple[LeftOut, ...] = field(default=(), repr=False)
 
     def __repr__(self) -> str:
         count = len(self.iterations)
@@ -116,6 +125,7 @@ class Loop:
     quiet: bool = True
     told: Callable[[str], None] = lambda text: None
     _pool: ListPool | ForestPool = field(init=False)
+    _stats: list[NDArray[Any]] = field(init=False, default_factory=list)
 
     def __post_init__(self) -> None:
         from smtplugins.host.learn.run_inputs import check_sentences
@@ -190,6 +200,7 @@ class Loop:
         references = [[texts.texts[i] or "" for i in ids] for texts in self.references]
         sources = [sentence.text for sentence in self.sentences]
         stats = self.metric.stats([hypothesis or "" for hypothesis in hypotheses], references, sources)
+        self._stats.append(stats)
         return float(self.metric.score(stats.sum(axis=0))), new, hypotheses.count(None)
 
     def _learn(
@@ -250,6 +261,7 @@ class Loop:
         self, last: Mapping[str, float], course: Course, reason: str, rows: Sequence[Mapping[str, float]]
     ) -> Ended:
         from smtplugins.host.files.opening import find_format, write_all
+        from smtplugins.host.learn.gains import compare, leave_out
 
         name, tried = self.metric.name, course.tried
         at = course.at if self.options.select == "best" else len(tried) - 1
@@ -277,7 +289,9 @@ class Loop:
                 f"({argument('forests=True', '--whole')}), take smaller steps ({argument('reach')}), start from "
                 f"other weights ({argument('start', '-w')}), or use another learner"
             )
-        return Ended(weights, text, score, name, signature, tuple(rows))
+        gain = compare(self.metric, self._stats[0], self._stats[at])
+        left_out = () if self.options.forests else leave_out(self._pool.material(), weights)
+        return Ended(weights, text, score, name, signature, tuple(rows), gain, left_out)
 
 
 def _change(old: Mapping[str, float], new: Mapping[str, float]) -> float:

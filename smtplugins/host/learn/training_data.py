@@ -104,12 +104,15 @@ class Material:
 
     def score(self, weights: Mapping[str, float]) -> float:
         """The corpus score of the best hypotheses under the weights."""
+        return float(self.metric.score(self.best_stats(weights).sum(axis=0)))
+
+    def best_stats(self, weights: Mapping[str, float]) -> NDArray[Any]:
+        """The metric's statistics of the best hypotheses under the weights, a row for each sentence."""
         if isinstance(self.problem, ListProblem):
-            rows = self.matrix.best(self.matrix.column(weights))
-            return float(self.metric.score(self.matrix.stats[rows].sum(axis=0)))
+            rows: NDArray[Any] = self.matrix.stats[self.matrix.best(self.matrix.column(weights))]
+            return rows
         texts = [_best(graphs, weights) for graphs in self.problem.graphs]
-        stats = self.metric.stats(texts, self.problem.references, self.problem.sources)
-        return float(self.metric.score(stats.sum(axis=0)))
+        return self.metric.stats(texts, self.problem.references, self.problem.sources)
 
     def weighed_by(self, weights: Mapping[str, float]) -> bool:
         """Whether any feature has a nonzero weight."""

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from smtplugins.contracts.learners import Learner
     from smtplugins.contracts.runners import Runner
     from smtplugins.host.host import Host
+    from smtplugins.host.learn.gains import Gain, LeftOut
 
 Combine = Literal["average", "best"]
 _MOST_NAMES = 256
@@ -83,7 +84,9 @@ class Tuned(LearntWeights):
 
     ``begun`` is the score of the start weights, if any, and ``score`` that of the result; both are in-sample, as the
     signature says. With cross-validation, ``folds`` are the weights of each fold, ``resorted`` the lists sorted by the
-    weights learnt without them, and ``held_out`` their score.
+    weights learnt without them, and ``held_out`` their score. ``gain`` compares the result with the start weights, and
+    ``left_out`` are the scores without each of its most important features; policies have neither, forests no
+    ``left_out``.
     """
 
     runs: tuple[Run, ...]
@@ -95,6 +98,8 @@ class Tuned(LearntWeights):
     folds: tuple[Mapping[str, float], ...] = ()
     held_out: float | None = None
     resorted: Sequence[Candidates] = field(default=(), repr=False)
+    gain: Gain | None = None
+    left_out: tuple[LeftOut, ...] = field(default=(), repr=False)
 
     def __repr__(self) -> str:
         runs = f"{len(self.runs)} run{'' if len(self.runs) == 1 else 's'}"

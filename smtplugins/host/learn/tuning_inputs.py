@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from smtplugins.contracts.errors import UsageError
+from smtplugins.contracts.learners import ListProblem
 from smtplugins.host.arguments import argument
 from smtplugins.host.files.lists import ListStream
 from smtplugins.host.files.opening import Path, find_format, open_known, write_all
@@ -41,6 +42,7 @@ def tune_inputs(
 ) -> Tuned:
     """Learn from inputs; with folds, also cross-validate."""
     from smtplugins.host.learn.cross_validation import check_folds, cross_validate
+    from smtplugins.host.learn.gains import compare, leave_out
     from smtplugins.host.learn.tuning import estimate_weights, tune
 
     stream, material = material_of(host, inputs)
@@ -56,6 +58,9 @@ def tune_inputs(
     if folds:
         assert stream is not None
         done = cross_validate(host, material, stream, plan, weights, folds, done)
+    gain = compare(material.metric, *map(material.best_stats, (weights, done))) if weights else None
+    left_out = leave_out(material, done) if isinstance(material.problem, ListProblem) else ()
+    done = replace(done, gain=gain, left_out=left_out)
     if plan.folder is not None:
         plan.folder.mkdir(parents=True, exist_ok=True)
         write_all(find_format("cdec-weights", "weights"), [dict(done)], plan.folder / "weights")

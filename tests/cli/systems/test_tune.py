@@ -136,7 +136,9 @@ class TestFrozen:
         assert out.endswith(short) and "step" not in short
         assert "\nobjective by step\n" in out
         assert [row[0] for row in rows(out, "step")] == ["1", "2", "3", "4"]
+        assert {row[0] for row in rows(out, "feature")} <= smt_.load_plugins().read_weights("w").keys()
         start, result = rows(out, "weights")
+        assert short.splitlines()[-1].startswith(f"BLEU {start[2]} -> {result[2]} in-sample: ")
         assert (start[0], result[0], result[1]) == ("start", "result", "BLEU")
         assert result[3].endswith("|in-sample")
         weights = smt_.load_plugins().read_weights("w")
@@ -187,6 +189,10 @@ class TestFrozen:
         record = json.loads(smt(*arguments, "-f", "json").ok())
         assert {row["run"] for row in record["steps"]} == {1, 2}
         assert record["deviation"] >= 0
+        assert [record["gain"][name] for name in ("before", "after")] == [
+            record["results"][at]["score"] for at in (0, -1)
+        ]
+        assert {"feature", "weight", "score", "change"} == record["left_out"][0].keys()
 
     def test_folds(self, smt: Smt, example: Path) -> None:
         arguments = ("tune", "-i", "moses.nbest", "-r", "ref.en", *TOY, *BLEU, "--folds", "4", "-o", "w")

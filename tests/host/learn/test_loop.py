@@ -22,6 +22,7 @@ from smtplugins.host.decode import job
 from smtplugins.host.host import Host
 from smtplugins.host.learn import loop
 from smtplugins.host.learn.loop import Ended, LoopPlan, tune_decoder
+from smtplugins.host.learn.training_data import union
 from smtplugins.host.learn.tuning import plan_of
 from smtplugins.host.runs import RunDirectory
 from tests.host.killing import killed, moments, tree
@@ -113,13 +114,33 @@ class TestLists:
             best = max(best, row["decoded"])
         record = json.loads(Path("out/result.json").read_text())
         assert record["reason"] == done.reason
+        gain = done.gain
+        assert gain is not None
+        assert (gain.before, gain.after) == (done.iterations[0]["decoded"], done.score)
         assert record["signature"].endswith("|in-sample")
         assert host.read_weights("out/weights") == dict(done)
         # The result is what the decoder really does with these weights.
         made = host.translator("run.yaml", weights=dict(done), cache="off")
-        texts = [decoding.best for decoding in made.decode(Path("source.de").read_text().splitlines())]
+        sources = Path("source.de").read_text().splitlines()
+        texts = [decoding.best for decoding in made.decode(sources)]
         judged = host.evaluate(["ref.en"], {"x": texts}, ["bleu,tokenize=none"]).scores[0]
         assert judged.score == pytest.approx(done.score)
+        # So does the comparison with the start weights.
+        first = [decoding.best for decoding in host.translator("run.yaml", cache="off").decode(sources)]
+        compared = host.evaluate(["ref.en"], {"first": first, "x": texts}, ["bleu,tokenize=none"], bootstrap=1000)
+        assert gain.p == compared.scores[1].p
+
+    def test_features_are_left_out_of_the_lists_of_all_iterations(self, host: Host) -> None:
+        done = run(host, "out", iterations=2)
+        given = [f"out/iteration-{k:04}/candidates.jsonl.gz" for k in range(1, len(done.iterations) + 1)]
+        pooled = list(union([smt.read(path) for path in given]))
+        references = Path("ref.en").read_text().splitlines()
+        best = host.metric("bleu,tokenize=none")
+        for row in done.left_out:
+            texts = smt.rescore(pooled, {**done, row.feature: 0.0}).best()
+            assert row.score == pytest.approx(float(best.score(best.stats(texts, [references]).sum(axis=0))))
+        assert len(done.left_out) > 3
+        assert run(host, "forests", "nudging", forests=True, iterations=1).left_out == ()
 
     def test_candidates_are_joined_over_iterations(self, host: Host) -> None:
         done = run(host, "out", epsilon=0.0, iterations=2)
