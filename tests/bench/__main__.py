@@ -23,6 +23,7 @@ from extract import extract
 from extract_rules import extract_rules
 from grammar import grammar
 from growth import growth
+from heldout import heldout
 from inference import inference
 from judging import judging
 from learners import learners
@@ -132,7 +133,7 @@ def main() -> None:
     benchmarks |= {"mert": lambda: mert(SHARED)}
     benchmarks |= {"metrics": lambda: metrics(SHARED)}
     benchmarks |= {"learners": lambda: learners(SHARED)}
-    benchmarks |= {"tuning": tuning, "loops": lambda: loops(SHARED)}
+    benchmarks |= {"tuning": tuning, "loops": lambda: loops(SHARED), "heldout": lambda: heldout(SHARED)}
     benchmarks |= {"walk": lambda: walk(SHARED)}
     benchmarks |= {"umt": lambda: umt(SHARED)}
     benchmarks |= {"localized": lambda: localized(SHARED)}

@@ -42,8 +42,8 @@ class Minrisk:
 
     Annealing first takes ``temperatures`` stages, multiplying the temperature by ``cooling`` after each. Then the
     temperature is 0, and ``quenches`` more stages double the scale of the scores, which begins at ``sharpness``. Losses
-    are means over sentences, in units of 1. ``objective``: the expected sentence scores, or the corpus score of the
-    expected statistics (BLEU's brevity penalty is not smooth there, and the minimiser may stop early at its edge); on
+    are means over sentences, in units of 1. ``objective``: the corpus score of the expected statistics (BLEU's brevity
+    penalty is not smooth there, and the minimiser may stop early at its edge), or the expected sentence scores; on
     forests always the expected linear gains, per reference word. Forests are refined with ``pop_limit`` (0: exactly).
     ``gain_precision`` and ``gain_decay`` are parameters of the linear form: the published values for BLEU favour short
     outputs where fewer words are right. Without a penalty, weights may grow without limit.
@@ -54,7 +54,7 @@ class Minrisk:
     def __init__(
         self,
         *,
-        objective: Literal["sentence", "corpus"] = "sentence",
+        objective: Literal["sentence", "corpus"] = "corpus",
         temperature: float = 0.02,
         cooling: float = 0.5,
         temperatures: int = 4,
