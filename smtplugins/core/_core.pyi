@@ -951,6 +951,11 @@ class MetricReferences:
         Rows of each hypothesis against each segment: hypotheses x segments x width.
         """
 
+def tokenize_13a(text: str) -> str:
+    """
+    The tokens of mteval-v13a with single blanks between them, as by sacrebleu's tokenizer 13a.
+    """
+
 def bleu_scores(stats: numpy.typing.NDArray[numpy.float64], order: int, smooth_method: str, smooth_value: float, effective_order: bool) -> numpy.typing.NDArray[numpy.float64]:
     """BLEU of each row."""
 

@@ -6,6 +6,7 @@ import gzip
 from pathlib import Path
 from typing import Any
 
+from judging import forget
 from measure import interleaved
 
 SPECS = [
@@ -27,15 +28,19 @@ def over_sacrebleu(host: Any, texts: list[str], references: list[str]) -> dict[s
 
     own: dict[str, Any] = {
         "bleu,tokenize=none": theirs.BLEU(tokenize="none", effective_order=True),
+        "bleu": theirs.BLEU(effective_order=True),
         "chrf": theirs.CHRF(),
         "ter": theirs.TER(),
     }
     ours = {name: host.metric(name) for name in own}
     runs: dict[str, Any] = {}
+
+    def scored(metric: Any) -> list[float]:
+        forget()
+        return [metric.sentence_score(text, [ref]).score for text, ref in zip(texts, references, strict=True)]
+
     for name in own:
-        runs[f"sacrebleu {name}"] = lambda n=name: [
-            own[n].sentence_score(text, [ref]).score for text, ref in zip(texts, references, strict=True)
-        ]
+        runs[f"sacrebleu {name}"] = lambda n=name: scored(own[n])
         runs[name] = lambda n=name: ours[n].sentence(ours[n].stats(texts, [references]))
     cpu = interleaved(runs, rounds=7)
     return {name: cpu[f"sacrebleu {name}"] / cpu[name] for name in own}

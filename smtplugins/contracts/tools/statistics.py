@@ -11,6 +11,7 @@ from smtplugins.core.metrics.statistics import (
     f_measures,
     score_rows,
     segments_of,
+    tokenize_13a,
 )
 
 __all__ = [
@@ -21,5 +22,6 @@ __all__ = [
     "f_measures",
     "score_rows",
     "segments_of",
+    "tokenize_13a",
     "wilcoxon_p",
 ]

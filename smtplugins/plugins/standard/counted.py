@@ -139,7 +139,13 @@ def tokenizing(metric: str, **options: Any) -> Any:
 
 
 def texts_as(bleu: Any) -> Callable[[str], str] | None:
-    """Return sacrebleu's preprocessing of a text (case, tokens); sacrebleu caches the latest texts."""
+    """Return sacrebleu's preprocessing of a text (case, tokens): native for 13a, else its own, with its cache."""
+    if bleu.tokenizer_signature == "13a":
+        from smtplugins.contracts.tools.statistics import tokenize_13a
+
+        if bleu.lowercase:
+            return lambda text: tokenize_13a(text.lower().rstrip())
+        return lambda text: tokenize_13a(text.rstrip())
     if bleu.tokenizer_signature != "none":
         prepare: Callable[[str], str] = bleu._preprocess_segment
         return prepare

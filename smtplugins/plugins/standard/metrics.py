@@ -1,6 +1,6 @@
 """BLEU, chrF and TER with sacrebleu's options, defaults, signatures and scores, on additive sufficient statistics.
 
-Tokenizers and signatures are sacrebleu's own; statistics and scores are native.
+Signatures and all tokenizers but 13a are sacrebleu's own; statistics and scores are native.
 """
 
 from __future__ import annotations

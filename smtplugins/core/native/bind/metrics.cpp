@@ -19,6 +19,7 @@
 #include "bind/bindings.hpp"
 #include "metrics/segments.hpp"
 #include "metrics/ngram_gain.hpp"
+#include "metrics/tokens_13a.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -191,6 +192,18 @@ Array<std::int32_t, 1> word_numbers(const MetricReferences& references, const nb
   return array(std::move(numbers), texts.size());
 }
 
+nb::str tokens_13a(const nb::str& text) {
+  return with_characters(HeldTexts::view_of(text.ptr()), [](auto characters) {
+    using Character = typename decltype(characters)::value_type;
+    std::vector<Character> tokens;
+    tokenize_13a(characters, tokens);
+    PyObject* const joined = PyUnicode_FromKindAndData(static_cast<int>(sizeof(Character)), tokens.data(),
+                                                       static_cast<Py_ssize_t>(tokens.size()));
+    if (joined == nullptr) throw nb::python_error();
+    return nb::steal<nb::str>(joined);
+  });
+}
+
 template <class Score>
 Array<double, 1> scores_of(const Rectangle& stats, std::size_t width, Score score) {
   check(stats.shape(1) == width, "expected rows of statistics of this metric's width");
@@ -278,6 +291,8 @@ void bind_metrics(nb::module_& m) {
            nb::sig("def matrix(self, hypotheses: list[str], threads: int = 1)"
                    " -> numpy.typing.NDArray[numpy.float64]"),
            "Rows of each hypothesis against each segment: hypotheses x segments x width.");
+  m.def("tokenize_13a", &tokens_13a, "text"_a,
+        "The tokens of mteval-v13a with single blanks between them, as by sacrebleu's tokenizer 13a.");
   m.def("bleu_scores", &bleu_scores, "stats"_a, "order"_a, "smooth_method"_a, "smooth_value"_a, "effective_order"_a,
         nb::sig("def bleu_scores(stats: numpy.typing.NDArray[numpy.float64], order: int, smooth_method: str,"
                 " smooth_value: float, effective_order: bool) -> numpy.typing.NDArray[numpy.float64]"),
