@@ -136,7 +136,7 @@ class TestTraining:
         two = train(host, training_of(setting), tmp_path / "two", told=told.append)
         rich = with_classes(setting)
         many = train(host, training_of(rich), tmp_path / "many")
-        assert told[0].startswith("iteration 1: BLEU ")
+        assert told[0].startswith("iteration 1 of 2: BLEU ")
         before, after, best = (
             picked(host, one, "test.txt", weights)
             for one, weights in ((setting, start), (setting, two.weights), (rich, many.weights))
