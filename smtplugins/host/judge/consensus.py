@@ -18,6 +18,7 @@ from smtplugins.contracts.errors import SmtError, UsageError
 from smtplugins.contracts.metrics import PreparedMetric, PreparedReferences
 from smtplugins.host.files.joining import normal_id, where_of
 from smtplugins.host.files.lists import ranking
+from smtplugins.host.judge.pruning import Pruning
 from smtplugins.host.judge.utilities import Utilities, UtilityReader, write_utilities
 
 if TYPE_CHECKING:
@@ -154,13 +155,14 @@ def posteriors(totals: Sequence[float], scale: float = 1.0) -> list[float]:
 class Consensus:
     """Minimum Bayes-risk decoding. ``top`` keeps that many distinct texts of a list, best totals first; 0 keeps all.
 
-    ``keep`` keeps the utilities of choices.
+    ``keep`` keeps the utilities of choices. ``pruning`` drops hypotheses before all their utilities are computed.
     """
 
     metric: Metric
     scale: float = 1.0
     top: int = 0
     keep: bool = False
+    pruning: Pruning | None = None
 
     def __post_init__(self) -> None:
         if not 0 <= self.scale < math.inf:
@@ -197,6 +199,8 @@ class Consensus:
             scores = known.find(candidates, kept, others, _place(candidates))
         elif self.keep:
             scores = score_pairs(self.metric, kept, others, candidates.source)
+        elif self.pruning is not None:
+            kept, scores = self._prune(self.pruning, kept, references, candidates)
         expected = gains(self.metric, kept, others, weights, candidates.source, scores).tolist()
         by_hypothesis: list[float | None] = [None] * len(candidates)
         for text, gain in zip(kept, expected, strict=True):
@@ -205,6 +209,19 @@ class Consensus:
         best = max(range(len(kept)), key=lambda k: (expected[k], -k))
         utilities = Utilities(kept, others, scores) if self.keep and scores is not None else None
         return Choice(candidates, groups[kept[best]][0], tuple(by_hypothesis), utilities)
+
+    def _prune(
+        self, pruning: Pruning, kept: Sequence[str], references: PseudoReferences, candidates: Candidates
+    ) -> tuple[list[str], NDArray[Any]]:
+        """The hypotheses that are left, with their scores against all references."""
+        sign = 1.0 if self.metric.higher_is_better else -1.0
+
+        def score(rows: Sequence[int], columns: Sequence[int]) -> NDArray[Any]:
+            others = [references.texts[j] for j in columns]
+            return sign * score_pairs(self.metric, [kept[i] for i in rows], others, candidates.source)
+
+        left, table = pruning.run(score, len(kept), references.probabilities, normal_id(candidates.id))
+        return [kept[i] for i in left], sign * table
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,8 @@ import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, cast
 
-from smtplugins.host.arguments import listed, stream_of, weights_of
+from smtplugins.contracts.errors import UsageError
+from smtplugins.host.arguments import argument, listed, stream_of, weights_of
 from smtplugins.host.files.lists import ListStream
 from smtplugins.host.files.opening import find_format, write_all
 
@@ -121,6 +122,8 @@ class Judging:
         *,
         references: ListStream | Iterable[Candidates] | Path | None = None,
         utilities: Path | None = None,
+        prune: float | None = None,
+        seed: int = 1,
         scale: float = 1.0,
         top: int = 0,
         post: str | Post | None = None,
@@ -132,17 +135,24 @@ class Judging:
         Posterior probabilities are proportional to ``exp(scale * total)``; scale 0 makes all equal. ``references``:
         lists of pseudo-references with the same ids and their own totals (default: the hypotheses themselves).
         ``utilities``: a file (npz) of the scores of all pairs of texts, read if it exists, else written with the last
-        list. ``top``: consider only the N texts of highest total, 0 for all. ``jobs``: processes, same result for any
-        number. ``whole=False`` keeps the chosen hypothesis alone, with its old total. Metrics that read the source
-        take it from the lists.
+        list. ``prune``: a confidence such as 0.99; drop hypotheses that a bootstrap on some of the references shows to
+        be worse than the best by then, with random numbers from ``seed``. ``top``: consider only the N texts of highest
+        total, 0 for all. ``jobs``: processes, same result for any number. ``whole=False`` keeps the chosen hypothesis
+        alone, with its old total. Metrics that read the source take it from the lists.
         """
         from smtplugins.host.host import default_runner
         from smtplugins.host.judge.consensus import Consensus, ReferenceLists, choices
         from smtplugins.host.judge.postprocess import make_post
+        from smtplugins.host.judge.pruning import Pruning
         from smtplugins.host.judge.utilities import check_path
 
+        if prune is not None and utilities is not None:
+            raise UsageError(
+                f"{argument('prune=...')}: expected no {argument('utilities=...')}, which has all utilities"
+            )
         host = cast("Host", self)
-        stream, how = stream_of(host, lists), Consensus(self.metric(metric), scale, top)
+        pruning = None if prune is None else Pruning(prune, seed)
+        stream, how = stream_of(host, lists), Consensus(self.metric(metric), scale, top, pruning=pruning)
         postprocess, runner = make_post(post), host.registry.make("runners", default_runner(jobs))
 
         if utilities is not None:

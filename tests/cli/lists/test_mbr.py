@@ -114,3 +114,21 @@ def test_utilities_are_kept_and_read_again(smt: Smt) -> None:
     result = smt("mbr", "-i", "in", "--samples", "2", "--utilities", "kept")
     assert (result.code, result.out) == (2, "")
     assert result.err.startswith("smt: --utilities needs lists, found --samples")
+
+
+def test_pruned_lists_are_seeded(smt: Smt) -> None:
+    texts = [f"a b {word} {end}" for word in "cdefgh" for end in "uvwxyzst"]
+    Path("in").write_text("".join(f"0 ||| {text} ||| f= 1 ||| {-i / 9}\n" for i, text in enumerate(texts)))
+    call = ["mbr", "-q", "-i", "in", "-m", "chrf"]
+    exact, pruned = smt(*call, "--lists").ok(), smt(*call, "--lists", "--prune").ok()
+    assert set(pruned.splitlines()) < set(exact.splitlines())
+    assert pruned == smt(*call, "--lists", "--prune", "0.99", "--seed", "1", "-j", "2").ok()
+    assert smt(*call, "--prune").ok() == smt(*call).ok()
+    for arguments, message in (
+        (["--prune", "2"], "--prune: expected a confidence between 0 and 1, such as 0.99, found 2"),
+        (["--prune", "--utilities", "x"], "--prune: expected no --utilities, which has all utilities"),
+        (["--prune", "--samples", "3"], "--prune needs lists, found --samples"),
+    ):
+        result = smt(*call, *arguments)
+        assert (result.code, result.out) == (2, "")
+        assert result.err.startswith(f"smt: {message}")
