@@ -47,7 +47,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         const=0.99,
         metavar="CONFIDENCE",
         help="drop hypotheses early (Cheng and Vlachos 2023), for metrics that are slow on all pairs: after 16, 32 .. "
-        "of the references, drawn by probability, those that are at least as good as the best by then in fewer than "
+        "of at least 32 references, drawn by probability, those at least as good as the best by then in fewer than "
         "1 - CONFIDENCE of bootstrap resamples (default: 0.99). Approximate: the best may be dropped by chance",
     )
     parser.add_argument(
