@@ -6,10 +6,11 @@ average keeps fixed weights and bounds, as each run does.
 
 from __future__ import annotations
 
+import fnmatch
 import functools
 import itertools
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -206,7 +207,7 @@ def run_plan(host: Host, material: Learnable, plan: Plan, start: Mapping[str, fl
     begun = material.score(start) if start else None
     runs = learn(host, material, plan, start)
     weights, chosen = combine_runs(runs, plan.combine, material.metric.higher_is_better)
-    weights = keep_constant(material, start, weights)
+    weights = keep_constant(constant_names(material, plan), start, weights)
     score = runs[0].score if len(runs) == 1 else material.score(weights)
     if begun is not None and score != begun and (score < begun) == material.metric.higher_is_better:
         note(f"the start weights score better on the training data ({begun:.4g}) than the learnt ones ({score:.4g})")
@@ -236,7 +237,8 @@ def learn(host: Host, material: Learnable, plan: Plan, start: Mapping[str, float
     runner: Runner = host.registry.make("runners", default_runner(plan.jobs, plan.runner))
     seeds = [(number, plan.seed + number - 1) for number in range(1, plan.runs + 1)]
     own = runner if plan.runs == 1 else None
-    run_seed = functools.partial(_run, learner, material, dict(start), plan.folder, own)
+    constant = constant_names(material, plan)
+    run_seed = functools.partial(_run, learner, material, dict(start), plan.folder, own, constant)
     if plan.runs == 1 or plan.jobs in (None, 1):
         return tuple(map(run_seed, seeds))
     spread: Runner = host.registry.make("runners", Spec("processes", {"jobs": plan.jobs, "chunk": 1}))
@@ -249,6 +251,7 @@ def _run(
     start: Mapping[str, float],
     folder: Path | None,
     runner: Runner | None,
+    constant: Set[str],
     which: tuple[int, int],
 ) -> Run:
     """Do one run; with a folder, steps are saved there and a run resumes after the last one."""
@@ -278,17 +281,24 @@ def _run(
             "learning ended with all weights 0: the features do not tell good hypotheses from bad ones; start from "
             f"other weights ({argument('start', '-w')}), or add features"
         )
-    learnt = keep_constant(material, start, weights)
+    learnt = keep_constant(constant, start, weights)
     ordered = {name: learnt[name] for name in sorted(learnt)}
     return Run(seed, tuple(rows), ordered, material.score(ordered))
 
 
-def keep_constant(material: Learnable, start: Mapping[str, float], weights: Mapping[str, float]) -> Mapping[str, float]:
-    """Restore the start weights of features that are the same in all hypotheses of each list, 0 if there are none.
+def constant_names(material: Learnable, plan: Plan) -> frozenset[str]:
+    """The features that are the same in all hypotheses of each list, but for those that the learner's bounds name."""
+    patterns = [bound.rpartition("=")[0] for bound in str(plan.learner.options.get("bounds", "")).split()]
+    bounded = {name for name in material.constant for pattern in patterns if fnmatch.fnmatchcase(name, pattern)}
+    return frozenset(material.constant - bounded - set(patterns))
+
+
+def keep_constant(constant: Set[str], start: Mapping[str, float], weights: Mapping[str, float]) -> Mapping[str, float]:
+    """Restore the start weights of constant features, 0 if there are none.
 
     Learners rescale such weights or let them decay, as no hypothesis is better for them.
     """
-    return {**weights, **{name: start.get(name, 0.0) for name in material.constant & weights.keys()}}
+    return {**weights, **{name: start.get(name, 0.0) for name in constant & weights.keys()}}
 
 
 def check_finite(weights: Mapping[str, float], what: str) -> None:

@@ -129,6 +129,14 @@ class TestConstantFeatures:
         assert all(run.weights.get("always", 0.0) == 0.0 for run in without.runs)
         assert (done.begun, done.score) == (without.begun, done.runs[0].score)
 
+    @pytest.mark.parametrize("learner", ["mert", "mira", "pro", "minrisk", "perceptron"])
+    @pytest.mark.parametrize("pattern", ["always", "al*"])
+    def test_bounds_hold_for_them(self, host: Host, learner: str, pattern: str) -> None:
+        start = {"always": 0.0, "good": 0.1}
+        chosen = f"{learner},bounds={pattern}=1:2"
+        done = host.tune(self.constant(always=1.0), [REFS], learner=chosen, metric=BLEU, start=start)
+        assert 1 <= done["always"] <= 2
+
     def test_a_few_are_named(self, host: Host) -> None:
         notes: list[str] = []
         names = {f"c{k}": k / 7 for k in range(7)}
