@@ -89,7 +89,12 @@ def configure(parser: argparse.ArgumentParser) -> None:
     )
     options.add_precision(parser)
     parser.add_argument(
-        "--folds", type=int, default=0, metavar="K", help="also cross-validate: learn K times from all folds but one"
+        "--folds",
+        type=int,
+        metavar="K",
+        help="cross-validate: learn K times, each time without a part of the sentences, and judge by the parts left "
+        "out; with -c, this says how far each step goes and when to stop (default with -c: 5 for 50 sentences or more, "
+        "else 0, never)",
     )
     parser.add_argument(
         "--resorted", metavar="FILE", help="with --folds: write lists sorted by weights learnt without them"
@@ -132,10 +137,10 @@ def _add_decoder(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> None:
     """Run the command."""
     if args.config is not None:
-        if args.input or args.scores or args.forests or args.folds or args.from_format or args.allow_partial:
+        if args.input or args.scores or args.forests or args.from_format or args.allow_partial:
             raise UsageError(
-                "-i, --from, --scores, --forests, --folds and --allow-partial cannot be used with -c, where lists come "
-                "from the decoder"
+                "-i, --from, --scores, --forests and --allow-partial cannot be used with -c, where lists come from the "
+                "decoder"
             )
         _tune_with_decoder(args)
     else:
@@ -171,8 +176,8 @@ def _check_output(args: argparse.Namespace) -> None:
         folder = os.path.dirname(path or "") or "."
         if not os.path.isdir(folder):
             raise UsageError(f"{path}: expected an existing folder, found no {folder}")
-    if args.resorted and not args.folds:
-        raise UsageError("--resorted needs cross-validation (--folds K)")
+    if args.resorted and (args.config is not None or not args.folds):
+        raise UsageError("--resorted needs lists (-i) and cross-validation (--folds K)")
 
 
 def _learn_from_lists(args: argparse.Namespace) -> None:
@@ -346,7 +351,7 @@ def _tune_loop(host: Host, config: RunConfig, args: argparse.Namespace) -> Ended
 def _tune_policy(host: Host, config: RunConfig, args: argparse.Namespace) -> Tuned:
     """Learn the decoder's own decisions as a policy, without lists or forests."""
     assert config.learner is not None
-    unused = ["whole"] * args.whole + [name for name in ("nbest", *_LOOP) if getattr(args, name) is not None]
+    unused = ["whole"] * args.whole + [name for name in ("nbest", "folds", *_LOOP) if getattr(args, name) is not None]
     if unused:
         named = ", ".join(f"--{name}" for name in unused)
         raise UsageError(

@@ -1,19 +1,29 @@
-"""Cross-validation on a single data set: sort every list by weights learnt from the other folds."""
+"""Cross-validation on a single data set: judge weights on sentences that they were not learnt from.
+
+For lists, every list is sorted by weights learnt from the other folds. In a loop around a decoder, the held-out score
+says how far a step goes, and whether there is one.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from smtplugins.contracts.errors import UsageError
 from smtplugins.host.files.lists import ListStream, ranking
+from smtplugins.host.judge.histories import mean_weights
 from smtplugins.host.learn.training_data import Material
-from smtplugins.host.learn.tuning import Plan, Tuned, combine_runs, learn
+from smtplugins.host.learn.trust_region import Way
+from smtplugins.host.learn.tuning import Plan, Tuned, combine_runs, learn, tune
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from smtformats import Candidates
     from smtplugins.host.host import Host
+
+    Weights = Mapping[str, float]
 
 
 def fold_of(place: int, count: int, folds: int) -> int:
@@ -23,7 +33,7 @@ def fold_of(place: int, count: int, folds: int) -> int:
 
 def check_folds(material: Material, folds: int) -> None:
     """Check before learning that there are enough lists for the folds."""
-    count = len(material.problem.lists)  # type: ignore[union-attr]
+    count = len(material)
     if not 2 <= folds <= count:
         raise UsageError(f"folds: expected 2 to {count}, as there are {count} lists, found {folds}")
 
@@ -38,24 +48,75 @@ def cross_validate(
     tuned: Tuned,
 ) -> Tuned:
     """Add cross-validation to a result: each list sorted by weights learnt without it, and their held-out score."""
-    import numpy as np
-
-    count = len(material.problem.lists)  # type: ignore[union-attr]
+    count = len(material)
     fold_weights = []
-    for fold in range(folds):
-        rest = material.part([k for k in range(count) if fold_of(k, count, folds) != fold])
+    for rest, within in _without_each(material, folds, plan.folder):
         rest.check(lambda text: None)
-        within = None if plan.folder is None else plan.folder / f"fold-{fold + 1}"
         runs = learn(host, rest, replace(plan, folder=within), start)
         fold_weights.append(combine_runs(runs, plan.combine, material.metric.higher_is_better)[0])
-    sums: Any = 0.0
-    matrix = material.matrix
-    rows = [matrix.best(matrix.column(weights)) for weights in fold_weights]
-    for k in range(count):
-        sums = sums + matrix.stats[rows[fold_of(k, count, folds)][k]]
-    held_out = float(material.metric.score(np.asarray(sums)))
+    held_out = _held_out(material, fold_weights)
     resorted = _ResortedLists(stream, fold_weights, count)
     return replace(tuned, folds=tuple(fold_weights), held_out=held_out, resorted=resorted)  # type: ignore[arg-type]
+
+
+def _without_each(material: Material, folds: int, folder: Path | None) -> Iterator[tuple[Material, Path | None]]:
+    """The data without each of the folds, and the folder for what is learnt from it."""
+    count = len(material)
+    for fold in range(folds):
+        rest = material.part([k for k in range(count) if fold_of(k, count, folds) != fold])
+        yield rest, None if folder is None else folder / f"fold-{fold + 1}"
+
+
+def _held_out(material: Material, weights: Sequence[Mapping[str, float]]) -> float:
+    """The corpus score of the best hypotheses, each under the weights of its fold."""
+    count, folds = len(material), len(weights)
+    stats = [material.best_stats(learnt) for learnt in weights]
+    return float(material.metric.score(sum(stats[fold_of(k, count, folds)][k] for k in range(count))))
+
+
+class FoldWays:
+    """The mean of the ways from the same weights to those learnt without each fold, each up to the radius.
+
+    A point is judged by sentences that no part of it was learnt from: those of each fold under the point of its own
+    way, at the same share. The mean of what several parts of the data agree on is also less extreme than what all of
+    them give at once.
+    """
+
+    def __init__(self, material: Material, ways: Sequence[Way], radius: float, to: Callable[[Weights], Way]) -> None:
+        self._material, self._ways, self._to = material, ways, to
+        self._most = [way.share(radius) for way in ways]
+        self.begun, self.learnt = self.score(0.0), self.score(1.0)
+
+    @classmethod
+    def learn(cls, host: Host, material: Material, plan: Plan, base: Weights, folds: int, radius: float) -> FoldWays:
+        """Learn from ``base`` without each fold."""
+        scaled = plan.scale_free
+
+        def to(learnt: Weights) -> Way:
+            return Way(base, learnt, material.scales, scaled=scaled)
+
+        parts = _without_each(material, folds, plan.folder)
+        ways = [to(tune(host, rest, replace(plan, folder=folder), base).weights) for rest, folder in parts]
+        return cls(material, ways, radius, to)
+
+    def _points(self, share: float) -> list[dict[str, float]]:
+        return [way.weights(share * most) for way, most in zip(self._ways, self._most, strict=True)]
+
+    def score(self, share: float) -> float:
+        """The score of the point at a share, held out."""
+        return _held_out(self._material, self._points(share))
+
+    def share(self, radius: float) -> float:
+        """The whole way: it ends at the radius that it was made for."""
+        return 1.0
+
+    def weights(self, share: float) -> dict[str, float]:
+        """The weights of the point at a share."""
+        return self._to(mean_weights(self._points(share))).weights(1.0)
+
+    def distance(self, share: float) -> float:
+        """The distance of the point at a share from the common start."""
+        return self._to(mean_weights(self._points(share))).distance(1.0)
 
 
 class _ResortedLists:

@@ -22,6 +22,7 @@ from smtplugins.contracts.learners import ForestProblem, LearnerState, LearnerSt
 from smtplugins.contracts.models import Model
 from smtplugins.host.arguments import argument
 from smtplugins.host.learn import tuning
+from smtplugins.host.learn.cross_validation import FoldWays
 from smtplugins.host.learn.pools import ForestPool, ListPool, Work, write_json
 from smtplugins.host.learn.training_data import Note
 from smtplugins.host.learn.trust_region import RADIUS, Course, Way
@@ -41,7 +42,10 @@ if TYPE_CHECKING:
     from smtplugins.host.learn.training_data import Material
     from smtplugins.host.learn.tuning import Tuned
 
+    Weights = Mapping[str, float]
+
 _RESULT = "result.json"
+_FOLDS, _ENOUGH = 5, 50
 _PLACES = 8
 _AGAIN = 2
 
@@ -54,6 +58,8 @@ class LoopPlan:
     ``rounds``: learn from the forests of this many last iterations, 0 for all; lists are learnt from all.
     ``reach``: how far an iteration may move from the best weights so far (``host/learn/trust_region.py``), 0 for no
     limit. The default is 0.3 for lists and no limit for forests, which contain nearly all the decoder can find.
+    ``folds``: learn without each of this many parts of the sentences, go as far as the parts left out support, and stop
+    when they support no step; 0 to learn once from all sentences. The default is 5 if there are 50 sentences or more.
     """
 
     plan: Plan
@@ -64,6 +70,7 @@ class LoopPlan:
     nbest: int = 100
     rounds: int = 0
     reach: float | None = None
+    folds: int | None = None
 
     def __post_init__(self) -> None:
         if self.iterations < 1:
@@ -78,12 +85,22 @@ class LoopPlan:
             raise UsageError(f"select: expected best or last, found {self.select!r}")
         if self.reach is not None and not self.reach >= 0:
             raise UsageError(f"reach: expected 0 or more, found {self.reach}")
+        if self.folds is not None and (self.folds < 0 or self.folds == 1):
+            raise UsageError(f"folds: expected 2 or more, or 0 for none, found {self.folds}")
 
     @property
     def radius(self) -> float:
         """The initial trust region radius."""
         reach = (0.0 if self.forests else RADIUS) if self.reach is None else self.reach
         return reach or math.inf
+
+    def parts(self, sentences: int) -> int:
+        """The number of folds for so many sentences."""
+        if self.folds is None:
+            return _FOLDS if sentences >= _ENOUGH else 0
+        if self.folds > sentences:
+            raise UsageError(f"folds: expected at most {sentences}, the number of sentences, found {self.folds}")
+        return self.folds
 
 
 @dataclass(frozen=True)
@@ -110,6 +127,19 @@ class Ended(LearntWeights):
         return self.reason
 
 
+class LearntWay(Way):
+    """The line to weights learnt from all sentences, whose points are judged by the same sentences."""
+
+    def __init__(self, material: Material, base: Weights, tuned: Tuned, *, scaled: bool) -> None:
+        super().__init__(base, tuned.weights, material.scales, scaled=scaled)
+        self._material = material
+        self.begun, self.learnt = tuned.begun or 0.0, tuned.score
+
+    def score(self, share: float) -> float:
+        """The in-sample score of the point at a share."""
+        return self._material.score(self.weights(share))
+
+
 @dataclass
 class Loop:
     """A run of decoding and learning in a folder, new or resumed."""
@@ -124,6 +154,7 @@ class Loop:
     note: Note = lambda text: None
     quiet: bool = True
     told: Callable[[str], None] = lambda text: None
+    _folds: int = field(init=False)
     _pool: ListPool | ForestPool = field(init=False)
     _stats: list[NDArray[Any]] = field(init=False, default_factory=list)
 
@@ -131,6 +162,7 @@ class Loop:
         from smtplugins.host.learn.run_inputs import check_sentences
 
         check_sentences(self.sentences, self.references)
+        self._folds = self.options.parts(len(self.sentences))
         jobs, nbest = self.options.plan.jobs, self.options.nbest
         work = Work(self.host, self.sentences, self.references, self.metric, nbest, jobs, self.quiet)
         self._pool = ForestPool(work, self.options.rounds) if self.options.forests else ListPool(work)
@@ -164,6 +196,9 @@ class Loop:
             self._tell(rows[-1], change_to_best, fell)
             change, weights = rows[-1]["change"], learnt
             course.expect(rows[-1]["expected"], rows[-1]["distance"])
+            if self._folds and not rows[-1]["share"]:
+                reason = f"in iteration {number}, no step scored better on the sentences it was not learnt from"
+                break
             if change < self.options.epsilon:
                 reason = f"the weights converged in iteration {number} (they changed by {change:.2g})"
                 break
@@ -213,49 +248,53 @@ class Loop:
             return model.weights, metrics
         material = self._pool.material()
         folder = self.run.path / f"iteration-{number:04d}"
-        tuned, way = self._towards(material, course, folder, 0)
-        # Forests contain nearly all hypotheses: if they hold nothing better, do not try again.
-        most = 0 if self.options.forests else _AGAIN
+        way = self._towards(material, course, folder, 0)
+        # Forests contain nearly all hypotheses, and sentences left out judge alike: if they support nothing better, do
+        # not try again.
+        most = 0 if self.options.forests or self._folds else _AGAIN
         for again in itertools.count(1):
-            share = self._share(material, course, way)
+            share, expected = self._share(course, way)
             if way.distance(share) > 0 or not (again <= most or course.widen()):
                 break
-            tuned, way = self._towards(material, course, folder / f"again-{again}", again)
+            way = self._towards(material, course, folder / f"again-{again}", again)
         weights = way.weights(share)
-        expected, change = material.score(weights), _change(course.best, weights)
-        metrics = {"before": tuned.begun or 0.0, "learnt": tuned.score, "share": share, "expected": expected}
+        change = _change(course.best, weights) if share else 0.0
+        metrics = {"before": way.begun, "learnt": way.learnt, "share": share, "expected": expected}
         metrics |= {"distance": way.distance(share), "radius": course.radius, "change": change}
         shown = {name: value for name, value in row.items() if name != "iteration"} | metrics
         self.run.save_step(number, LearnerStep(Model(weights), row["decoded"], shown, LearnerState()))
         return weights, shown
 
-    def _towards(self, material: Material, course: Course, folder: Path, again: int) -> tuple[Tuned, Way]:
-        """Learn from the best weights so far, within the radius if the learner can; also return the line to the result.
+    def _towards(self, material: Material, course: Course, folder: Path, again: int) -> LearntWay | FoldWays:
+        """Learn from the best weights so far, within the radius if the learner can; return the line to the result.
 
         ``again`` counts retries of a learner that found nothing, each with other random numbers.
         """
         plan = self.options.plan
         plan = limit_reach(self.host, replace(plan, folder=folder, seed=plan.seed + again * plan.runs), course.radius)
         note = self.note if len(course.tried) == 1 else lambda text: None
+        if self._folds:
+            material.check(note)
+            return FoldWays.learn(self.host, material, plan, course.best, self._folds, course.radius)
         tuned = tuning.tune(self.host, material, plan, course.best, note)
-        # With fixed or bounded weights the length of the vector matters, so it must not be rescaled.
-        scaled = not any(plan.learner.options.get(name) for name in ("fixed", "bounds"))
-        return tuned, Way(course.best, tuned.weights, material.scales, scaled=scaled)
+        return LearntWay(material, course.best, tuned, scaled=plan.scale_free)
 
-    def _share(self, material: Material, course: Course, way: Way) -> float:
-        """Line search within the radius: the share of the way that scores best on the lists (the largest on a tie).
+    def _share(self, course: Course, way: LearntWay | FoldWays) -> tuple[float, float]:
+        """Line search within the radius: the share of the way that scores best (the largest on a tie), and its score.
 
-        0 if the lists cover nearly everything the decoder finds and no point scores better than the start.
+        0 if no point scores better than the start, held out or where the lists cover nearly all that is decoded.
         """
         most = way.share(course.radius)
-        if self.options.forests:
-            return most
+        if self.options.forests and not self._folds:
+            return most, way.score(most)
         shares = [0.0, *(most * k / _PLACES for k in range(1, _PLACES + 1))]
-        scores = [material.score(way.weights(share)) for share in shares]
+        scores = [way.score(share) for share in shares]
         at = _PLACES
         for k in range(_PLACES - 1, 0, -1):
             at = k if course.better(scores[k], scores[at]) else at
-        return 0.0 if course.covered and not course.better(scores[at], scores[0]) else shares[at]
+        judged = course.covered or self._folds
+        at = 0 if judged and not course.better(scores[at], scores[0]) else at
+        return shares[at], scores[at]
 
     def _finish(
         self, last: Mapping[str, float], course: Course, reason: str, rows: Sequence[Mapping[str, float]]
@@ -329,6 +368,8 @@ def tune_decoder(
         "candidates": "forests" if options.forests else options.nbest,
         "reach": "any" if math.isinf(options.radius) else options.radius,
     }
+    if folds := options.parts(len(inputs.sentences)):
+        details["folds"] = folds
     if options.rounds:
         details["rounds"] = options.rounds
     parts = inputs.translator, inputs.sentences, inputs.references, inputs.metric

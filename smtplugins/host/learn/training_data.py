@@ -65,6 +65,10 @@ class Material:
         # Called late: some metrics complete their signature only after reading references.
         self._signature = signature
 
+    def __len__(self) -> int:
+        """The number of sentences."""
+        return len(self.problem.lists if isinstance(self.problem, ListProblem) else self.problem.graphs)
+
     @property
     def signature(self) -> str:
         """The metric's signature, marked in-sample."""
@@ -133,12 +137,20 @@ class Material:
             raise SmtError("expected forests with feature values, found none")
 
     def part(self, kept: Sequence[int]) -> Material:
-        """Select lists by position."""
-        assert isinstance(self.problem, ListProblem)
-        lists, stats = self.problem.lists, self.problem.stats
-        return Material(
-            replace(self.problem, lists=[lists[k] for k in kept], stats=[stats[k] for k in kept]), self._signature
-        )
+        """Select lists, or the forests of sentences, by position."""
+        problem: ListProblem | ForestProblem
+        if isinstance(self.problem, ListProblem):
+            lists, stats = self.problem.lists, self.problem.stats
+            problem = replace(self.problem, lists=[lists[k] for k in kept], stats=[stats[k] for k in kept])
+        else:
+            streams, sources = self.problem.references, self.problem.sources
+            problem = replace(
+                self.problem,
+                graphs=[self.problem.graphs[k] for k in kept],
+                references=[[stream[k] for k in kept] for stream in streams],
+                sources=None if sources is None else [sources[k] for k in kept],
+            )
+        return Material(problem, self._signature)
 
 
 def _best(graphs: Sequence[Hypergraph], weights: Mapping[str, float]) -> str:

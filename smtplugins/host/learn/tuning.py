@@ -156,6 +156,11 @@ class Plan:
         if self.combine not in ("average", "best"):
             raise UsageError(f"combine: expected average or best, found {self.combine!r}")
 
+    @property
+    def scale_free(self) -> bool:
+        """Whether the length of the weights has no meaning: none are fixed or bounded."""
+        return not any(self.learner.options.get(name) for name in ("fixed", "bounds"))
+
 
 def plan_of(
     host: Host,

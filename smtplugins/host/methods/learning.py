@@ -91,6 +91,7 @@ class Learning:
         epsilon: float = 1e-5,
         select: Literal["best", "last"] = "best",
         reach: float | None = None,
+        folds: int | None = None,
         ignore: str | Iterable[str] = (),
         resume: bool = False,
         command: Sequence[str] = (),
@@ -107,8 +108,10 @@ class Learning:
         (default: output.nbest, or 100); ``forests`` learns from forests instead. The loop stops after ``iterations``,
         or when weights change by less than ``epsilon``. ``select``: the weights that decoded best, or the last ones.
         ``reach``: trust region, how far an iteration may move from the best weights so far, from 0.01 (hardly) to 1.4
-        (unrelated weights), 0 for no limit (default: 0.3 for lists, 0 for forests). ``command`` is recorded with the
-        run; ``told`` is called with a line per iteration, ``note`` with remarks.
+        (unrelated weights), 0 for no limit (default: 0.3 for lists, 0 for forests). ``folds``: learn without each of
+        this many parts of the sentences, go as far as the parts left out support, and stop when they support no step; 0
+        learns from all at once (default: 5 for 50 sentences or more). ``command`` is recorded with the run; ``told`` is
+        called with a line per iteration, ``note`` with remarks.
         """
         from smtplugins.host.learn import loop
         from smtplugins.host.learn.tuning import plan_of
@@ -122,7 +125,7 @@ class Learning:
         return loop.tune_decoder(
             host,
             record,
-            loop.LoopPlan(plan, iterations, epsilon, select, whole, length, reach=reach),
+            loop.LoopPlan(plan, iterations, epsilon, select, whole, length, reach=reach, folds=folds),
             place,
             start=weights_of(host, start),
             resume=resume,

@@ -252,14 +252,15 @@ class TestFrozen:
         (
             ("-c", "run.yaml", "--allow-partial"),
             2,
-            "-i, --from, --scores, --forests, --folds and --allow-partial cannot be used with -c",
+            "-i, --from, --scores, --forests and --allow-partial cannot be used with -c",
         ),
-        (("-i", "moses.nbest", "-r", "ref.en", "--resorted", "x"), 2, "--resorted needs cross-validation"),
+        (("-i", "moses.nbest", "-r", "ref.en", "--resorted", "x"), 2, "--resorted needs lists"),
+        (("-c", "run.yaml", "--folds", "3", "--resorted", "x"), 2, "--resorted needs lists"),
         (("-i", "moses.nbest", "-r", "ref.en", "--keep", "LM0"), 2, "learner 'toy-perceptron' cannot keep weights"),
         (
             ("-c", "run.yaml", "-i", "x"),
             2,
-            "-i, --from, --scores, --forests, --folds and --allow-partial cannot be used with -c",
+            "-i, --from, --scores, --forests and --allow-partial cannot be used with -c",
         ),
         (("--scores", "x", "-i", "y", "-r", "ref.en"), 2, "--scores cannot be used with -r or --forests"),
     ],

@@ -5,7 +5,8 @@ from __future__ import annotations
 import gzip
 import json
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -20,9 +21,10 @@ from smtplugins.core.graph.inference import kbest
 from smtplugins.host.config.run_yaml import load_config
 from smtplugins.host.decode import job
 from smtplugins.host.host import Host
-from smtplugins.host.learn import loop
+from smtplugins.host.learn import loop, tuning
 from smtplugins.host.learn.loop import Ended, LoopPlan, tune_decoder
-from smtplugins.host.learn.training_data import union
+from smtplugins.host.learn.training_data import Material, union
+from smtplugins.host.learn.trust_region import Way
 from smtplugins.host.learn.tuning import plan_of
 from smtplugins.host.runs import RunDirectory
 from tests.host.killing import killed, moments, tree
@@ -203,6 +205,63 @@ def test_forests(host: Host) -> None:
     assert still.reason
 
 
+class TestFolds:
+    def test_a_step_is_judged_by_sentences_it_was_not_learnt_from(self, host: Host) -> None:
+        """The first step, made again from the lists and the weights learnt without each fold."""
+        done = run(host, "out", folds=3, iterations=1, reach=0.0)
+        first, start = done.iterations[0], host.read_weights("weights")
+        lists = list(smt.read("out/iteration-0001/candidates.jsonl.gz"))
+        references = Path("ref.en").read_text().splitlines()
+        metric = host.metric("bleu,tokenize=none")
+
+        def problem(kept: Sequence[int]) -> Material:
+            texts = [[references[k]] * len(lists[k]) for k in kept]
+            stats = [metric.stats(lists[k].texts, [text]) for k, text in zip(kept, texts, strict=True)]
+            return Material(ListProblem([lists[k] for k in kept], stats, metric), metric.signature)
+
+        plan, learnt = plan_of(host, "toy-perceptron"), []
+        for fold in range(3):
+            learnt.append(tuning.tune(host, problem([k for k in range(9) if k // 3 != fold]), plan, start).weights)
+            model = RunDirectory(Path(f"out/iteration-0001/fold-{fold + 1}/run-1")).last_step()
+            assert model is not None
+            assert model[1].weights == pytest.approx(learnt[-1])
+        ways = [Way(start, weights, problem(range(9)).scales) for weights in learnt]
+        scores = []
+        for eighths in range(9):
+            points = [way.weights(eighths / 8) for way in ways]
+            texts = [smt.rescore([lists[k]], points[k // 3]).best()[0] for k in range(9)]
+            scores.append(float(metric.score(metric.stats(texts, [references]).sum(axis=0))))
+        assert (first["before"], first["learnt"]) == pytest.approx((scores[0], scores[8]))
+        assert first["expected"] == pytest.approx(max(scores))
+        taken = [way.weights(first["share"]) for way in ways]
+        step, _ = RunDirectory(Path("out")).step(1)
+        mean = {name: sum(weights[name] for weights in taken) / 3 for name in taken[0]}
+        assert Way(start, mean, problem(range(9)).scales).weights(1.0) == pytest.approx(step.weights)
+
+    def test_it_ends_when_sentences_left_out_support_no_step(self, host: Host) -> None:
+        for forests in (False, True):
+            folder = f"out-{forests}"
+            done = run(host, folder, "reversing", folds=3, iterations=5, forests=forests, reach=0.0)
+            assert "in iteration 1, no step scored better on the sentences it was not learnt from" in done.reason
+            assert dict(done) == host.read_weights("weights")
+            assert done.iterations[0]["learnt"] < done.iterations[0]["before"]
+
+    def test_parts_follow_from_the_sentences(self, host: Host) -> None:
+        plan = LoopPlan(plan_of(host, "mert"))
+        assert [plan.parts(count) for count in (49, 50, 1000)] == [0, 5, 5]
+        assert [replace(plan, folds=folds).parts(50) for folds in (0, 2, 50)] == [0, 2, 50]
+        for folds in (1, -2):
+            with pytest.raises(UsageError, match=f"folds: expected 2 or more, or 0 for none, found {folds}"):
+                replace(plan, folds=folds)
+        with pytest.raises(UsageError, match="folds: expected at most 9, the number of sentences, found 10"):
+            run(host, "out", folds=10)
+
+    def test_jobs_change_no_byte(self, host: Host) -> None:
+        for name, jobs in (("one", 1), ("two", 2)):
+            run(host, name, folds=2, jobs=jobs)
+        assert tree("one") == tree("two")
+
+
 class TestFalls:
     """Learnt weights that decode badly: without a limit mert's scores were 60.0, 41.7, .., minrisk's 60.0, 2.5, .."""
 
@@ -319,12 +378,13 @@ class TestRefused:
 def test_a_killed_run_ends_in_the_same_bytes(host: Host, forests: bool) -> None:
     learner = "nudging" if forests else "toy-perceptron,epochs=2"
     options: dict[str, Any] = {"iterations": 2, "epsilon": 0.0, "forests": forests, "nbest": 5}
+    options |= {"runs": 2} if forests else {"folds": 2}
     # Nothing that happens in a run happens only with more sentences.
     for name in ("source.de", "ref.en"):
         Path(name).write_text("".join(Path(name).read_text().splitlines(keepends=True)[:3]))
 
     def go(folder: str, resume: bool) -> Callable[[], Ended]:
-        return lambda: run(host, folder, learner, resume=resume, runs=2, **options)
+        return lambda: run(host, folder, learner, resume=resume, **options)
 
     go("here", False)()  # imports what each child would import again
     events = killed(go("whole", False), -1, EVENTS)
