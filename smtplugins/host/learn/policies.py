@@ -8,20 +8,23 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from smtplugins.contracts.decoders import TaskDecoder
 from smtplugins.contracts.errors import PluginError, SmtError, UsageError
 from smtplugins.contracts.learners import ForestProblem, ListProblem
 from smtplugins.contracts.tasks import TaskProblem
 from smtplugins.host.learn import tuning
+from smtplugins.host.learn.gains import compare
 from smtplugins.host.learn.run_inputs import RunInputs, RunSettings, check_sentences, load_run_inputs
 from smtplugins.host.learn.training_data import Note
 from smtplugins.host.learn.tuning import Plan, Tuned
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from smtplugins.contracts.data import Sentence
     from smtplugins.contracts.metrics import Metric
     from smtplugins.contracts.spec import Spec
@@ -51,6 +54,7 @@ class TaskMaterial:
     jobs: int | None = None
     note: Note = lambda text: None
     quiet: bool = True
+    _stats: dict[frozenset[tuple[str, float]], NDArray[Any]] = field(init=False, default_factory=dict)
 
     @property
     def signature(self) -> str:
@@ -68,6 +72,16 @@ class TaskMaterial:
 
     def score(self, weights: Mapping[str, float]) -> float:
         """Decode all sentences with the weights and score the translations."""
+        return float(self.metric.score(self.best_stats(weights).sum(axis=0)))
+
+    def best_stats(self, weights: Mapping[str, float]) -> NDArray[Any]:
+        """The metric's statistics of each sentence's translation under the weights; the same weights decode once."""
+        key = frozenset(weights.items())
+        if key not in self._stats:
+            self._stats[key] = self._decoded_stats(weights)
+        return self._stats[key]
+
+    def _decoded_stats(self, weights: Mapping[str, float]) -> NDArray[Any]:
         from smtplugins.host.host import runner_of
         from smtplugins.host.progress import progress
 
@@ -83,8 +97,7 @@ class TaskMaterial:
             self.note(f"{best.count(None)} sentences have no translation and count as empty")
             self.note = lambda text: None
         sources = [sentence.text for sentence in self.sentences]
-        stats = self.metric.stats([hypothesis or "" for hypothesis in best], self.references, sources)
-        return float(self.metric.score(stats.sum(axis=0)))
+        return self.metric.stats([hypothesis or "" for hypothesis in best], self.references, sources)
 
 
 def _best(translator: Translator, sentence: Sentence) -> str | None:
@@ -129,6 +142,8 @@ def _learn_policy(host: Host, inputs: RunInputs, decoder: TaskDecoder, plan: Pla
     # Progress bars of several processes would overwrite each other.
     with hushed(quiet or alone):
         done = tuning.run_plan(host, material, plan, begin, note)
+        gain = compare(inputs.metric, material.best_stats(begin), material.best_stats(done.weights))
+    done = replace(done, gain=gain)
     assert plan.folder is not None
     _write(plan.folder, done)
     return done

@@ -80,14 +80,14 @@ class Reranked:
             if (after.score >= before.score) if self.higher_is_better else (after.score <= before.score):
                 continue
             scores = f"{name} {after.metric} went from {before.score:.2f} to {after.score:.2f}"
+            tested = (
+                f"not tested: {argument('samples=N', '--bootstrap N')}" if after.p is None else f"p = {after.p:.4g}"
+            )
             if name == "dev":
-                warnings.append(f"no gain on the tuning data: {scores}; {_advice()}")
+                warnings.append(f"no gain on the tuning data: {scores} ({tested}); {_advice()}")
             elif self._verdict(judged) == NO_DIFFERENCE:
-                warnings.append(f"no gain: {scores} (p = {after.p:.4g}, no significant difference)")
+                warnings.append(f"no gain: {scores} ({tested}, no significant difference)")
             else:
-                tested = (
-                    f"not tested: {argument('samples=N', '--bootstrap N')}" if after.p is None else f"p = {after.p:.4g}"
-                )
                 warnings.append(
                     f"the sorted lists are WORSE: {scores} ({tested}). Keep the original lists; {_advice()}"
                 )
@@ -166,7 +166,7 @@ def rerank(
             lists = list(rescored)
             rescored = ListStream(lambda: iter(lists), test.name, test.format)
         now = learnt_from.rescore(tuned.weights, missing=0.0)
-        judged = _evaluate(host, dev, now, dev_refs, settings, 0)
+        judged = _evaluate(host, dev, now, dev_refs, settings, settings.samples)
         judged_test = _evaluate(host, test, rescored, test_refs, settings, settings.samples) if test_refs else None
     own = tuple(
         replace(score, signature=f"{score.signature}|in-sample") if score.system == "result" else score

@@ -86,8 +86,7 @@ class Tuned(LearntWeights):
     ``begun`` is the score of the start weights, if any, and ``score`` that of the result; both are in-sample, as the
     signature says. With cross-validation, ``folds`` are the weights of each fold, ``resorted`` the lists sorted by the
     weights learnt without them, and ``held_out`` their score. ``gain`` compares the result with the start weights, and
-    ``left_out`` are the scores without each of its most important features; policies have neither, forests no
-    ``left_out``.
+    ``left_out`` are the scores without each of its most important features; policies and forests have no ``left_out``.
     """
 
     runs: tuple[Run, ...]

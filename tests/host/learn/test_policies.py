@@ -76,6 +76,8 @@ class TestResults:
         judged = host.evaluate(["ref"], {"x": texts}, ["bleu,tokenize=none"]).scores[0]
         assert judged.score == pytest.approx(done.score)
         assert judged.signature + "|in-sample" == done.signature
+        assert done.gain is not None
+        assert (done.gain.before, done.gain.after) == (done.begun, done.score)
         assert host.read_weights("out/weights") == dict(done)
         record = json.loads(Path("out/result.json").read_text())
         assert (record["score"], record["signature"]) == (done.score, done.signature)
