@@ -97,6 +97,14 @@ def sentence_gains(metric: Metric, stats: Array) -> tuple[Array, float]:
     return sign_of(metric) * scores / unit, unit
 
 
+def bleu_counts(metric: Metric, stats: Array, option: str) -> tuple[Array, Array, Array, Array]:
+    """The statistics of BLEU by kind: lengths of hypotheses and of references, matches and totals of each order."""
+    orders = (stats.shape[-1] - 2) // 2
+    if metric.name != "BLEU" or stats.shape[-1] != 2 + 2 * orders:
+        raise UsageError(f"{option} needs the metric BLEU, found {metric.name}")
+    return stats[..., 0], stats[..., 1], stats[..., 2 : 2 + orders], stats[..., 2 + orders :]
+
+
 def best_score(metric: Metric, matrix: Matrix, weights: Array) -> float:
     """The corpus score of the 1-best hypotheses under weights, in the metric's own unit."""
     return float(metric.score(matrix.stats[matrix.best(weights)].sum(axis=0)))

@@ -56,6 +56,8 @@ class GainGraph:
 class ForestSource:
     """The forests of a problem, refined once by the metric's linear form."""
 
+    updates_only = False
+
     def __init__(
         self,
         problem: ForestProblem,

@@ -1,8 +1,8 @@
 """``mira``: large-margin steps from fear to hope, on lists and forests.
 
 C. Cherry and G. Foster, "Batch Tuning Strategies for Statistical Machine Translation" (2012), algorithm 1: k-best MIRA
-with a pseudo-corpus for BLEU. With ``cutting``, the set of constraints of D. Chiang, "Hope and Fear for Discriminative
-Training of Statistical Translation Models" (2012).
+with a pseudo-corpus for BLEU, and with ``rule=kbmira`` exactly as in Moses' program of this name. With ``cutting``, the
+set of constraints of D. Chiang, "Hope and Fear for Discriminative Training of Statistical Translation Models" (2012).
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from smtplugins.plugins.tuning.online import (
     BEST,
     FEAR,
     HOPE,
+    ListSource,
     Online,
     OnlineLearner,
     ScoredHypothesis,
@@ -37,7 +38,7 @@ _CLOSE = 1e-6
 
 
 class Mira(OnlineLearner):
-    """Batch MIRA: each epoch visits all sentences in random order; ``C`` limits the length of a step.
+    """Batch MIRA: each epoch visits all sentences in random order (``shuffle``); ``C`` limits the length of a step.
 
     ``loss``: ``background`` scores a hypothesis together with the statistics of earlier sentences, which fade by
     ``decay``; ``sentence`` scores it alone; ``auto`` is ``background`` for BLEU. Losses are multiplied by ``scale``;
@@ -46,6 +47,10 @@ class Mira(OnlineLearner):
     lists, or the last. ``cutting``: enforce all constraints a sentence violates, not just the worst. Forests need a
     metric with a ``linear`` form and are refined with ``pop_limit`` (0: exactly). ``gain_precision`` and ``gain_decay``
     are parameters of the linear form: the published values for BLEU favour short outputs where fewer words are right.
+
+    ``rule=kbmira`` is that of Moses, for BLEU on lists: gains are BLEU with the background, times the length of the
+    references; they are in words, so the length of the start weights matters. The background starts with ones and
+    changes only where hope and fear differ; the average is over updates; the start weights are no candidate.
     """
 
     def __init__(
@@ -60,6 +65,8 @@ class Mira(OnlineLearner):
         cutting: bool = False,
         average: bool = True,
         keep: Literal["best", "last"] = "best",
+        rule: Literal["published", "kbmira"] = "published",
+        shuffle: bool = True,
         fixed: str = "",
         bounds: str = "",
         pop_limit: int = 100,
@@ -69,7 +76,10 @@ class Mira(OnlineLearner):
         if epochs < 1 or not C > 0 or not 0 <= decay <= 1 or (scale is not None and not scale > 0) or pop_limit < 0:
             raise UsageError("mira: expected epochs of 1 or more, C and scale above 0, decay from 0 to 1")
         self.epochs, self.cap, self.decay, self.loss, self.scale = epochs, C, decay, loss, scale
+        if rule == "kbmira" and (cutting or loss == "sentence"):
+            raise UsageError("mira: rule=kbmira has its own loss and one constraint in each step")
         self.follow, self.cutting, self.average, self.keep = follow, cutting, average, keep
+        self.rule, self.shuffle = rule, shuffle
         self.fixed, self.bounds, self.pop_limit = fixed, bounds, pop_limit
         self.form = form_of(gain_precision, gain_decay)
 
@@ -83,13 +93,15 @@ class Mira(OnlineLearner):
         runner: Runner | None = None,
     ) -> Iterator[LearnerStep]:
         """Yield a step per epoch; the objective is the metric of the 1-best hypotheses."""
+        if self.rule == "kbmira" and isinstance(problem, ForestProblem):
+            raise UsageError("mira: rule=kbmira learns from lists, not from forests")
         background = self.loss == "background" or (self.loss == "auto" and "BLEU" in problem.metric.name.upper())
         run = self.begin(problem, start, background, seed, resume)
         source = run.source
         cap = self.cap / (source.length or 1.0)
         while run.done < self.epochs:
             losses, moved = 0.0, 0
-            for index in order(run):
+            for index in order(run) if self.shuffle else range(len(source)):
                 loss = self._example(run, run.source.view(index, run.background), cap)
                 losses, moved = losses + loss, moved + (loss > 0)
             run.keep(self.average, self.keep == "best")
@@ -102,14 +114,22 @@ class Mira(OnlineLearner):
         now = run.now
         hope, fear, best = view.choose(now.weights, HOPE, FEAR, BEST)
         loss = self._cut(run, view, hope, cap) if self.cutting else self._step(run, hope, fear, cap)
-        now.examples += 1
-        if run.background is not None:
+        now.examples += loss > 0 or not run.source.updates_only
+        if run.background is not None and (hope.gain > fear.gain or not run.source.updates_only):
             import numpy as np
 
             stats = (hope if self.follow == "hope" else best).stats
             assert stats is not None
             run.background = self.decay * run.background + np.append(stats, 1.0)
         return loss
+
+    def lists(self, problem: ListProblem, background: bool, origin: Array) -> ListSource:
+        """The lists with their gains, by the rule."""
+        if self.rule == "published":
+            return super().lists(problem, background, origin)
+        from smtplugins.plugins.tuning.kbmira import KbmiraSource
+
+        return KbmiraSource(problem, 1.0 if self.scale is None else self.scale, origin)
 
     def _step(self, run: Online, hope: ScoredHypothesis, fear: ScoredHypothesis, cap: float) -> float:
         from smtplugins.contracts.tools.optimisers import difference

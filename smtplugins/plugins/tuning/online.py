@@ -59,10 +59,15 @@ class SentenceView(Protocol):
 
 
 class Source(Protocol):
-    """The sentences of a problem. ``worth`` is the metric of the 1-best hypotheses, in the metric's own unit."""
+    """The sentences of a problem. ``worth`` is the metric of the 1-best hypotheses, in the metric's own unit.
+
+    If ``updates_only``, the average is over updates, with the start weights once more than it counts; the background
+    changes only where hope and fear differ; and the start weights are no candidate for the result.
+    """
 
     names: tuple[str, ...]
     length: float
+    updates_only: bool
 
     def __len__(self) -> int: ...
 
@@ -86,6 +91,8 @@ class ListSource:
     scores do under the weights ``origin``, whatever the length of these; by 10 if the scores do not vary. ``length`` is
     10 over that factor.
     """
+
+    updates_only = False
 
     def __init__(self, problem: ListProblem, scale: float | None, background: bool, origin: Array) -> None:
         self.metric = problem.metric
@@ -160,7 +167,10 @@ class ListView:
 
 @dataclass
 class Averaged:
-    """The current weights, the running sums of their average, and the best average so far."""
+    """The current weights, the running sums of their average, and the best average so far.
+
+    ``extra`` is added to the sum of the weights, though not to their number.
+    """
 
     weights: Array
     space: Space
@@ -168,6 +178,7 @@ class Averaged:
     examples: int = 0
     best: Array = field(default_factory=lambda: _nothing())
     value: float | None = None
+    extra: Array | None = None
 
     def free(self, features: tuple[Array, Array]) -> tuple[Array, Array]:
         """Keep the features whose weights are not fixed."""
@@ -186,6 +197,8 @@ class Averaged:
     def mean(self) -> Array:
         """The average of the weights after each example."""
         mean: Array = self.weights - self.total / max(self.examples, 1)
+        if self.extra is not None and self.examples:
+            mean = mean + self.space.free * self.extra / self.examples
         return self.space.clipped(mean)
 
 
@@ -218,8 +231,10 @@ class Online:
         if resume is None:
             origin = column_of(source.names, start.weights)
             weights = space.clipped(origin)
-            now = Averaged(weights, space, np.zeros(len(weights)))
-            if weights.any():
+            now = Averaged(
+                weights, space, np.zeros(len(weights)), extra=weights.copy() if source.updates_only else None
+            )
+            if weights.any() and not source.updates_only:
                 # The start weights are the result if nothing better is found.
                 now.best, now.value = weights.copy(), source.worth(weights)
             return cls(source, now, random, source.background(), origin)
@@ -228,6 +243,7 @@ class Online:
         now = Averaged(
             arrays["weights"].copy(), space, arrays["total"].copy(), values["examples"], arrays["best"], values["value"]
         )
+        now.extra = space.clipped(arrays["origin"]) if source.updates_only else None
         return cls(source, now, random, arrays.get("background"), arrays["origin"], values["done"])
 
     def keep(self, average: bool, best: bool) -> None:
@@ -282,10 +298,14 @@ class OnlineLearner:
         origin = None if resume is None else resume.arrays["origin"]
         if isinstance(problem, ListProblem):
             begun = matrix_of(problem).column(start.weights) if origin is None else origin
-            source: Source = ListSource(problem, self.scale, background, begun)
+            source: Source = self.lists(problem, background, begun)
         else:
             from smtplugins.plugins.tuning.gains import ForestSource
 
             scale = USUAL_SCALE if self.scale is None else self.scale
             source = ForestSource(problem, start.weights, scale, self.pop_limit, origin, self.form)
         return Online.begin(source, start, self.fixed, self.bounds, seed, resume)
+
+    def lists(self, problem: ListProblem, background: bool, origin: Array) -> ListSource:
+        """The lists with their gains."""
+        return ListSource(problem, self.scale, background, origin)
