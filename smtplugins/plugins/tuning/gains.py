@@ -5,7 +5,8 @@ A sentence has a forest for each time it was decoded; together they count as one
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import math
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -15,7 +16,7 @@ from smtplugins.contracts.errors import SmtError, UsageError
 from smtplugins.contracts.learners import ForestProblem
 from smtplugins.contracts.spec import parameters
 from smtplugins.plugins.tuning.common import column_of
-from smtplugins.plugins.tuning.online import ORACLE, ScoredHypothesis
+from smtplugins.plugins.tuning.online import ORACLE, USUAL_SCALE, ScoredHypothesis
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -24,6 +25,10 @@ if TYPE_CHECKING:
     from smtplugins.contracts.tools.graphs import Hypergraph, Weighing
 
     Array = NDArray[Any]
+
+_RATIO, _SPREAD = 5.0, 0.4
+"""Ratio of the spread of gains to that of scores, and the spread of scores: about those of cdec's weights set by hand
+and scale 10."""
 
 
 @dataclass(frozen=True)
@@ -54,7 +59,12 @@ class GainGraph:
 
 
 class ForestSource:
-    """The forests of a problem, refined once by the metric's linear form."""
+    """The forests of a problem, refined once by the metric's linear form.
+
+    Gains are multiplied by ``scale``. If it is None, the length of the weights makes no difference: the forests are
+    refined with weights under which scores have a fixed spread, and gains vary five times as much as the scores.
+    Spreads are standard deviations among all derivations, each as likely as any other. ``length`` is as for lists.
+    """
 
     updates_only = False
 
@@ -62,7 +72,7 @@ class ForestSource:
         self,
         problem: ForestProblem,
         start: Mapping[str, float],
-        scale: float,
+        scale: float | None,
         pop_limit: int,
         origin: Array | None = None,
         form: Mapping[str, float] | None = None,
@@ -74,9 +84,9 @@ class ForestSource:
         _check(problem)
         # In units of a sentence, like gains of lists: the linear form counts about 1 for each correct word.
         words = [len(text.split()) for stream in problem.references for text in stream]
-        self.scale, self.length = scale, 1.0
-        factor = scale / max(float(np.mean(words)), 1.0)
+        factor = 1 / max(float(np.mean(words)), 1.0)
         rank = {name: i for i, name in enumerate(self.names)}
+        refining = weights if scale is not None else _of_fixed_spread(problem, rank, weights)
         self.sentences: list[list[GainGraph]] = []
         for index, graphs in enumerate(problem.graphs):
             references = [stream[index] for stream in problem.references]
@@ -84,13 +94,23 @@ class ForestSource:
             forests = []
             for graph in graphs:
                 if graph.nodes:
-                    refined, gains = with_gains(graph, feature, references, weights, pop_limit)
-                    own = np.array([rank.get(name, len(rank)) for name in refined.names], dtype=np.int64)
-                    forests.append(GainGraph(refined, factor * gains, own, len(rank)))
+                    refined, gains = with_gains(graph, feature, references, refining, pop_limit)
+                    forests.append(_gain_graph(refined, factor * gains, rank))
             if forests:
                 self.sentences.append(forests)
         if not self.sentences:
             raise SmtError("expected forests to learn from, found none with a derivation")
+        self.scale, self.length = scale or USUAL_SCALE, 1.0
+        if scale is None:
+            refined_graphs = [graph for forests in self.sentences for graph in forests]
+            by_name = np.array([weights[name] for name in self.names])
+            of_gains = _spread((graph, graph.gains) for graph in refined_graphs)
+            of_scores = _spread((graph, graph.scores(by_name)) for graph in refined_graphs)
+            self.length = self.scale * of_gains / (_RATIO * of_scores) if of_gains and of_scores else 1.0
+            self.scale /= self.length
+        self.sentences = [
+            [replace(graph, gains=self.scale * graph.gains) for graph in graphs] for graphs in self.sentences
+        ]
 
     def __len__(self) -> int:
         return len(self.sentences)
@@ -150,6 +170,35 @@ class ForestView:
         sums = graph.sums(np.bincount(edges, minlength=len(graph.graph)).astype(np.float64))
         ids = np.flatnonzero(sums)
         return ScoredHypothesis(float(scores[edges].sum()), float(graph.gains[edges].sum()), (ids, sums[ids]))
+
+
+def _gain_graph(graph: Hypergraph, gains: Array, rank: Mapping[str, int]) -> GainGraph:
+    import numpy as np
+
+    own = np.array([rank.get(name, len(rank)) for name in graph.names], dtype=np.int64)
+    return GainGraph(graph, gains, own, len(rank))
+
+
+def _of_fixed_spread(
+    problem: ForestProblem, rank: Mapping[str, int], weights: Mapping[str, float]
+) -> Mapping[str, float]:
+    """The weights, rescaled so that scores vary by a fixed amount: the refinement prunes by differences of scores."""
+    import numpy as np
+
+    graphs = [_gain_graph(graph, np.empty(0), rank) for graphs in problem.graphs for graph in graphs if graph.nodes]
+    by_name = np.array([weights[name] for name in rank])
+    spread = _spread((graph, graph.scores(by_name)) for graph in graphs)
+    return {name: value * _SPREAD / spread for name, value in weights.items()} if spread else weights
+
+
+def _spread(sums: Iterable[tuple[GainGraph, Array]]) -> float:
+    """The standard deviation within forests of sums of edge values: the root of the mean variance."""
+    import numpy as np
+
+    from smtplugins.contracts.tools.graphs import covariance
+
+    variances = [float(values @ covariance(graph.graph, np.zeros(len(values)), values).edges) for graph, values in sums]
+    return math.sqrt(max(float(np.mean(variances)), 0.0)) if variances else 0.0
 
 
 def _check(problem: ForestProblem) -> None:

@@ -41,12 +41,13 @@ class Mira(OnlineLearner):
     """Batch MIRA: each epoch visits all sentences in random order (``shuffle``); ``C`` limits the length of a step.
 
     ``loss``: ``background`` scores a hypothesis together with the statistics of earlier sentences, which fade by
-    ``decay``; ``sentence`` scores it alone; ``auto`` is ``background`` for BLEU. Losses are multiplied by ``scale``;
-    by default, losses on lists vary ten times as much as the scores under the start weights, whatever the length of
-    these, and losses on forests are multiplied by 10. ``keep``: the epoch whose averaged weights are best on the
-    lists, or the last. ``cutting``: enforce all constraints a sentence violates, not just the worst. Forests need a
-    metric with a ``linear`` form and are refined with ``pop_limit`` (0: exactly). ``gain_precision`` and ``gain_decay``
-    are parameters of the linear form: the published values for BLEU favour short outputs where fewer words are right.
+    ``decay``; ``sentence`` scores it alone; ``auto`` is ``background`` for BLEU. Losses are multiplied by ``scale``; by
+    default they vary ten times as much as the scores under the start weights within lists, five times as much within
+    forests, so that the length of the start weights makes no difference. ``keep``: the epoch whose averaged weights are
+    best on the lists, or the last. ``cutting``: enforce all constraints a sentence violates, not just the worst.
+    Forests need a metric with a ``linear`` form and are refined with ``pop_limit`` (0: exactly). ``gain_precision`` and
+    ``gain_decay`` are parameters of the linear form: the published values for BLEU favour short outputs where fewer
+    words are right.
 
     ``rule=kbmira`` is that of Moses, for BLEU on lists: gains are BLEU with the background, times the length of the
     references; they are in words, so the length of the start weights matters. The background starts with ones and

@@ -302,8 +302,7 @@ class OnlineLearner:
         else:
             from smtplugins.plugins.tuning.gains import ForestSource
 
-            scale = USUAL_SCALE if self.scale is None else self.scale
-            source = ForestSource(problem, start.weights, scale, self.pop_limit, origin, self.form)
+            source = ForestSource(problem, start.weights, self.scale, self.pop_limit, origin, self.form)
         return Online.begin(source, start, self.fixed, self.bounds, seed, resume)
 
     def lists(self, problem: ListProblem, background: bool, origin: Array) -> ListSource:

@@ -166,6 +166,18 @@ def test_linear_bleu() -> None:
         list(Mira().learn(type(made)(made.graphs, made.references, short), start))
 
 
+def test_the_length_of_the_start_makes_no_difference_on_forests() -> None:
+    problem, start = forests(21, count=8), {"F": 0.3, "G": -0.2, "H": 0.1}
+    found = []
+    for factor in (1.0, 1000.0, 2.0**-10):
+        long = Model({name: factor * value for name, value in start.items()})
+        steps = list(Mira(epochs=6, pop_limit=0).learn(problem, long))
+        found.append(np.array([steps[-1].model.weights[name] for name in NAMES]) / factor)
+        assert steps[0].metrics["updates"] > 0 and not np.allclose(found[-1], list(start.values()), rtol=0.05)
+    np.testing.assert_allclose(found[1], found[0], rtol=1e-6)
+    np.testing.assert_allclose(found[2], found[0], rtol=1e-6)
+
+
 @settings(max_examples=15)
 @given(SEEDS)
 def test_the_length_of_the_start_makes_no_difference(seed: int) -> None:
