@@ -70,3 +70,17 @@ class PreparedMetric(Protocol):
     def prepare(self, references: Sequence[Sequence[str]]) -> PreparedReferences: ...
 
     def matrix(self, hypotheses: Sequence[str], others: Sequence[str]) -> NDArray[Any]: ...
+
+
+@runtime_checkable
+class AggregatingMetric(Protocol):
+    """A metric that averages references into one, for minimum Bayes risk in linear time (``smt mbr --aggregate``).
+
+    ``aggregate`` returns a row of statistics for each hypothesis, as :meth:`Metric.stats` does, against one reference
+    with the mean counts of all ``references``, such as those of n-grams. ``weights`` are one for each reference, from
+    0 on, and sum to one. With a single reference, the rows are those of ``stats``.
+    """
+
+    def aggregate(
+        self, hypotheses: Sequence[str], references: Sequence[str], weights: Sequence[float]
+    ) -> NDArray[Any]: ...

@@ -951,6 +951,11 @@ class MetricReferences:
         Rows of each hypothesis against each segment: hypotheses x segments x width.
         """
 
+    def aggregate(self, hypotheses: list[str], weights: numpy.typing.NDArray[numpy.float64]) -> numpy.typing.NDArray[numpy.float64]:
+        """
+        A row for each hypothesis against the weighted mean of all references; for BLEU and chrF.
+        """
+
 def tokenize_13a(text: str) -> str:
     """
     The tokens of mteval-v13a with single blanks between them, as by sacrebleu's tokenizer 13a.

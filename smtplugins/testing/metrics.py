@@ -103,6 +103,27 @@ def prepared_references_agree(subject: Subject) -> None:
         assert _close(table[:, j], alone), f"`matrix` and `stats` give different statistics against text {j}"
 
 
+def aggregated_references_agree(subject: Subject) -> None:
+    """``aggregate``, if the metric has it, gives the statistics of the mean of references, however it is written."""
+    metric: Any = subject.make()
+    if not hasattr(metric, "aggregate"):
+        raise DoesNotApply("the metric does not average references")
+
+    def rows(references: Sequence[str], weights: Sequence[float]) -> NDArray[Any]:
+        return _finite(metric.aggregate(list(_SYSTEM), list(references), list(weights)), "aggregate")
+
+    for other in _FIRST:
+        alone = _stats(metric, _SYSTEM, [[other] * len(_SYSTEM)], _SOURCES)
+        found = rows([other], [1.0])
+        assert _close(alone, found), f"`aggregate` and `stats` give different statistics against the one text {other!r}"
+        assert _close(alone, rows([other, other], [0.25, 0.75])), "a reference in two parts gives different statistics"
+    mean = rows(_FIRST[:3], [0.5, 0.3, 0.2])
+    _finite(metric.sentence(mean), "sentence")
+    assert _close(mean, rows([*_FIRST[2::-1], "x"], [0.2, 0.3, 0.5, 0.0])), (
+        "`aggregate` changes with the order of the references, or with one of weight 0"
+    )
+
+
 def scores_follow_from_sums(subject: Subject) -> None:
     """The corpus score is one finite number computed from summed statistics, independent of segment order."""
     metric = subject.make()
@@ -238,6 +259,7 @@ CHECKS: tuple[Check, ...] = (
     statistics_are_of_segments,
     statistics_repeat,
     prepared_references_agree,
+    aggregated_references_agree,
     scores_follow_from_sums,
     leading_axes_are_kept,
     sentences_are_scored,

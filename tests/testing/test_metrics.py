@@ -84,6 +84,17 @@ def holding(missing: int = 0, forgets: bool = False, more: float = 0.0, turned: 
     return offer(prepare=lambda self, references: Held(self, references, missing, forgets, more), matrix=matrix)
 
 
+def averaging(more: float = 0.0, sums: bool = False, weighs_first: bool = False) -> Offer:
+    """A metric that averages references, well or not; statistics of word overlap are means of rows here."""
+
+    def aggregate(self: Any, hypotheses: Any, references: Any, weights: Any) -> Any:
+        rows = [WordOverlap.stats(self, hypotheses, [[other] * len(hypotheses)]) for other in references]
+        given = [1.0] * len(rows) if sums else sorted(weights) if weighs_first else weights
+        return np.tensordot(np.array(given), np.stack(rows), 1) + more
+
+    return offer(aggregate=aggregate)
+
+
 def in_score(self: Any, stats: Any) -> Any:
     return WordOverlap.score(self, stats) / (stats[..., 1] > 0)
 
@@ -94,6 +105,10 @@ def test_good_metrics_pass(failures: Failures) -> None:
 
 def test_a_metric_may_prepare_references(failures: Failures) -> None:
     assert failures("metrics", holding()) == {}
+
+
+def test_a_metric_may_average_references(failures: Failures) -> None:
+    assert failures("metrics", averaging()) == {}
 
 
 def test_a_metric_without_references_is_not_asked_for_the_best(failures: Failures) -> None:
@@ -117,6 +132,10 @@ def test_a_metric_without_references_is_not_asked_for_the_best(failures: Failure
         (holding(more=1.0), "prepared_references_agree", "prepared references give different statistics$"),
         (holding(forgets=True), "prepared_references_agree", "different statistics when segments are selected"),
         (holding(turned=True), "prepared_references_agree", "`matrix` and `stats` give different statistics"),
+        (averaging(more=1.0), "aggregated_references_agree", "`aggregate` and `stats` .* the one text 'where is my h"),
+        (averaging(sums=True), "aggregated_references_agree", "a reference in two parts gives different statistics"),
+        (averaging(weighs_first=True), "aggregated_references_agree", "changes with the order of the references"),
+        (averaging(more=np.nan), "aggregated_references_agree", "expected finite numbers from `aggregate`"),
         (offer(score=first_weighs_double), "scores_follow_from_sums", r"one corpus, found shape \(1,\)"),
         (
             offer(score=lambda self, stats: np.asarray(random.random())),

@@ -99,6 +99,14 @@ class Counted:
         raise NotImplementedError
 
 
+class Aggregating(Counted):
+    """A metric with native statistics, also against the mean of references."""
+
+    def aggregate(self, hypotheses: Sequence[str], references: Sequence[str], weights: Sequence[float]) -> NDArray[Any]:
+        """Compute a row for each hypothesis against one reference: the weighted mean of the references' counts."""
+        return self._preprocess([[text] for text in references]).aggregate(hypotheses, weights)
+
+
 class CountedReferences:
     """Preprocessed references of segments; ``native`` computes statistics."""
 
@@ -121,6 +129,12 @@ class CountedReferences:
     def matrix(self, hypotheses: Sequence[str], *, threads: int = 1) -> NDArray[Any]:
         """Compute rows for each hypothesis against each segment."""
         return self.native.matrix(self._texts(hypotheses), threads)
+
+    def aggregate(self, hypotheses: Sequence[str], weights: Sequence[float]) -> NDArray[Any]:
+        """Compute a row for each hypothesis against the mean of all references, which have a weight each."""
+        import numpy as np
+
+        return self.native.aggregate(self._texts(hypotheses), np.asarray(weights, dtype=np.float64))
 
     def _texts(self, hypotheses: Sequence[str]) -> list[str]:
         return list(hypotheses) if self._text is None else list(map(self._text, hypotheses))

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
-from smtplugins.plugins.standard.counted import Counted, check_range, texts_as, tokenizing
+from smtplugins.plugins.standard.counted import Aggregating, Counted, check_range, texts_as, tokenizing
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 _TOKENIZED = 100
 
 
-class Bleu(Counted):
+class Bleu(Aggregating):
     """BLEU with sacrebleu's options; use ``tokenize=none`` for tokenised text.
 
     Sentence scores use effective order, like ``sacrebleu --sentence-level``.
@@ -112,7 +112,7 @@ class Bleu(Counted):
         self._sacrebleu.num_refs = count
 
 
-class Chrf(Counted):
+class Chrf(Aggregating):
     """chrF; ``word_order=2`` gives chrF++."""
 
     name = "chrF"

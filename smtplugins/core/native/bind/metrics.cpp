@@ -183,6 +183,21 @@ Array<double, 3> matrix(const MetricReferences& references, const nb::list& hypo
   return array(std::move(rows), texts.size(), references.size(), width);
 }
 
+Array<double, 2> aggregate(const MetricReferences& references, const nb::list& hypotheses, Input<double> given) {
+  const std::vector<double> weights(given.data(), given.data() + given.shape(0));
+  for (const double weight : weights) {
+    check(std::isfinite(weight) && weight >= 0, "weights must be finite and not negative");
+  }
+  const HeldTexts texts(hypotheses);
+  const std::size_t width = references.width();
+  auto rows = std::make_unique_for_overwrite<double[]>(product(texts.size(), width));
+  {
+    const nb::gil_scoped_release unlocked;
+    references.aggregate(texts.views(), weights, rows.get());
+  }
+  return array(std::move(rows), texts.size(), width);
+}
+
 Array<std::int32_t, 1> word_numbers(const MetricReferences& references, const nb::list& words) {
   const HeldTexts texts(words);
   auto numbers = std::make_unique_for_overwrite<std::int32_t[]>(texts.size());
@@ -290,7 +305,11 @@ void bind_metrics(nb::module_& m) {
       .def("matrix", &matrix, "hypotheses"_a, "threads"_a = 1,
            nb::sig("def matrix(self, hypotheses: list[str], threads: int = 1)"
                    " -> numpy.typing.NDArray[numpy.float64]"),
-           "Rows of each hypothesis against each segment: hypotheses x segments x width.");
+           "Rows of each hypothesis against each segment: hypotheses x segments x width.")
+      .def("aggregate", &aggregate, "hypotheses"_a, "weights"_a,
+           nb::sig("def aggregate(self, hypotheses: list[str], weights: numpy.typing.NDArray[numpy.float64])"
+                   " -> numpy.typing.NDArray[numpy.float64]"),
+           "A row for each hypothesis against the weighted mean of all references; for BLEU and chrF.");
   m.def("tokenize_13a", &tokens_13a, "text"_a,
         "The tokens of mteval-v13a with single blanks between them, as by sacrebleu's tokenizer 13a.");
   m.def("bleu_scores", &bleu_scores, "stats"_a, "order"_a, "smooth_method"_a, "smooth_value"_a, "effective_order"_a,

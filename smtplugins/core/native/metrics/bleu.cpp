@@ -3,10 +3,17 @@
 #include <cmath>
 
 #include "metrics/segments.hpp"
+#include "metrics/ngram_average.hpp"
 #include "metrics/ngram_index.hpp"
 
 namespace smt {
 namespace {
+
+void fill_totals(double* row, std::size_t order, std::size_t length) noexcept {
+  for (std::size_t n = 1; n <= order; ++n) {
+    row[1 + order + n] = static_cast<double>(length < n ? 0 : length - n + 1);
+  }
+}
 
 class BleuScorer final : public SegmentScorer {
  public:
@@ -26,9 +33,7 @@ class BleuScorer final : public SegmentScorer {
     row[1] = static_cast<double>(closest(length));
     std::fill(row + 2, row + 2 + order_, 0.0);
     index_.count(hypothesis.words, row + 2);
-    for (std::size_t n = 1; n <= order_; ++n) {
-      row[1 + order_ + n] = static_cast<double>(length < n ? 0 : length - n + 1);
-    }
+    fill_totals(row, order_, length);
   }
 
  private:
@@ -48,10 +53,31 @@ class BleuScorer final : public SegmentScorer {
   NgramIndex index_;
 };
 
+class BleuAggregate final : public AggregateScorer {
+ public:
+  explicit BleuAggregate(std::size_t order) : order_(order), average_(order) {}
+
+  void add(const MetricText& reference, double weight) override { average_.add(reference.words, weight); }
+
+  void score(const MetricText& hypothesis, double* row) override {
+    const std::size_t length = hypothesis.words.size();
+    row[0] = static_cast<double>(length);
+    row[1] = average_.total(1);
+    std::fill(row + 2, row + 2 + order_, 0.0);
+    average_.match(hypothesis.words, row + 2);
+    fill_totals(row, order_, length);
+  }
+
+ private:
+  std::size_t order_;
+  NgramAverage average_;
+};
+
 class BleuKind final : public MetricKind {
  public:
   explicit BleuKind(std::size_t order) : order_(order) { words = Words::kPlain; }
   std::unique_ptr<SegmentScorer> scorer() const override { return std::make_unique<BleuScorer>(order_); }
+  std::unique_ptr<AggregateScorer> aggregate() const override { return std::make_unique<BleuAggregate>(order_); }
 
  private:
   std::size_t order_;

@@ -1,7 +1,9 @@
 // chrF and chrF++ (M. Popovic, 2015 and 2017) as sacrebleu defines them.
 #include <algorithm>
+#include <array>
 
 #include "metrics/segments.hpp"
+#include "metrics/ngram_average.hpp"
 #include "metrics/ngram_index.hpp"
 
 namespace smt {
@@ -64,6 +66,43 @@ class ChrfScorer final : public SegmentScorer {
   std::vector<double> row_, matches_;
 };
 
+class ChrfAggregate final : public AggregateScorer {
+ public:
+  explicit ChrfAggregate(const ChrfOptions& options)
+      : orders_{options.characters, options.words},
+        // An index of n-grams needs an order from 1 on, even if it stays empty.
+        averages_{NgramAverage(options.characters), NgramAverage(std::max<std::size_t>(options.words, 1))},
+        matches_(options.characters + options.words) {}
+
+  void add(const MetricText& reference, double weight) override {
+    averages_[0].add(reference.characters, weight);
+    averages_[1].add(reference.words, weight);
+  }
+
+  void score(const MetricText& hypothesis, double* row) override {
+    std::fill(matches_.begin(), matches_.end(), 0.0);
+    fill(0, hypothesis.characters, matches_.data(), row);
+    if (orders_[1] > 0) fill(1, hypothesis.words, matches_.data() + orders_[0], row + 3 * orders_[0]);
+  }
+
+ private:
+  void fill(std::size_t unit, NgramIndex::Symbols text, double* matches, double* row) {
+    averages_[unit].match(text, matches);
+    for (std::size_t k = 0; k < orders_[unit]; ++k) {
+      double* const cell = row + 3 * k;
+      // As above: orders without n-grams in any reference do not count.
+      const double total = averages_[unit].total(k + 1);
+      cell[0] = static_cast<double>(total > 0 && text.size() > k ? text.size() - k : 0);
+      cell[1] = total;
+      cell[2] = matches[k];
+    }
+  }
+
+  std::array<std::size_t, 2> orders_;  // of characters and words
+  std::array<NgramAverage, 2> averages_;
+  std::vector<double> matches_;
+};
+
 class ChrfKind final : public MetricKind {
  public:
   explicit ChrfKind(const ChrfOptions& options) : options_(options) {
@@ -71,6 +110,7 @@ class ChrfKind final : public MetricKind {
     characters = options.whitespace ? Characters::kAll : Characters::kWithoutBlanks;
   }
   std::unique_ptr<SegmentScorer> scorer() const override { return std::make_unique<ChrfScorer>(options_); }
+  std::unique_ptr<AggregateScorer> aggregate() const override { return std::make_unique<ChrfAggregate>(options_); }
 
  private:
   ChrfOptions options_;

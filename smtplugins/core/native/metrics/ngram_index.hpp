@@ -4,6 +4,7 @@
 // ends there; shorter ones are its suffixes, so a symbol costs about one look-up, whatever the order.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -19,6 +20,22 @@ class NgramIndex {
 
   // Symbols are numbers from 0; n-grams are no longer than `order`, at least 1.
   void build(std::span<const Symbols> texts, std::size_t order);
+
+  // Begins an index without texts; add() calls visit(node) for each occurrence of each n-gram of a text.
+  void clear(std::size_t order, std::size_t expected_nodes = 512);
+  template <class Visit>
+  void add(Symbols text, Visit visit) {
+    level_.assign(text.size() + 1, kRoot);  // the n-grams of one length, by start
+    for (std::size_t n = 1; n <= std::min(order_, text.size()); ++n) {
+      const std::size_t count = text.size() - n + 1;
+      next_.resize(count);
+      for (std::size_t i = 0; i < count; ++i) {
+        next_[i] = insert(level_[i], text[i + n - 1], n == 1 ? kRoot : level_[i + 1]);
+        visit(next_[i]);
+      }
+      level_.swap(next_);
+    }
+  }
 
   std::size_t nodes() const noexcept { return nodes_.size(); }
   std::int32_t suffix(std::int32_t node) const noexcept { return nodes_[at(node)].suffix; }
@@ -42,6 +59,16 @@ class NgramIndex {
       if (next != kNone) return next;
       if (node == kRoot) return kRoot;
       node = suffix(node);
+    }
+  }
+
+  // Calls visit(node) for each occurrence in a text of an n-gram of the index.
+  template <class Visit>
+  void find(Symbols text, Visit visit) const {
+    std::int32_t node = kRoot;
+    for (const std::int32_t symbol : text) {
+      node = step(node, symbol, order_);
+      for (std::int32_t ngram = node; ngram != kRoot; ngram = suffix(ngram)) visit(ngram);
     }
   }
 
@@ -85,11 +112,20 @@ class NgramIndex {
     key *= 0x9E3779B97F4A7C15U;
     return (key ^ key >> 32U) & mask_;
   }
-  std::int32_t add(std::int32_t node, std::int32_t symbol, std::int32_t suffix);
+  std::int32_t insert(std::int32_t node, std::int32_t symbol, std::int32_t suffix) {
+    const std::uint64_t key = key_of(node, symbol);
+    std::size_t slot = home(key);
+    for (; slots_[slot].key != kFree; slot = (slot + 1) & mask_) {
+      if (slots_[slot].key == key) return slots_[slot].node;
+    }
+    return make(slot, node, symbol, suffix);
+  }
+  std::int32_t make(std::size_t slot, std::int32_t node, std::int32_t symbol, std::int32_t suffix);
+  void grow();
 
   std::size_t order_ = 1;
   std::vector<Node> nodes_;
-  std::vector<Slot> slots_;
+  std::vector<Slot> slots_;  // a power of two, at least half of them free
   std::size_t mask_ = 0;
   std::uint64_t round_ = 0;
   std::vector<std::int32_t> level_, next_;

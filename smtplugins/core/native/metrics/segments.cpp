@@ -212,4 +212,22 @@ void MetricReferences::matrix(std::span<const TextView> hypotheses, int threads,
   });
 }
 
+void MetricReferences::aggregate(std::span<const TextView> hypotheses, std::span<const double> weights,
+                                 double* rows) const {
+  const std::unique_ptr<AggregateScorer> scorer = kind_->aggregate();
+  if (!scorer) throw std::invalid_argument("this metric does not aggregate references");
+  if (weights.size() != references()) throw std::invalid_argument("expected a weight for each reference");
+  for (std::size_t k = 0; k < weights.size(); ++k) scorer->add(reference(k), weights[k]);
+  const std::size_t columns = width();
+  const auto number = [&](auto word) { return vocabulary_.find(word); };
+  std::vector<std::int32_t> words;
+  std::vector<std::int32_t> characters;
+  for (std::size_t i = 0; i < hypotheses.size(); ++i) {
+    words.clear();
+    characters.clear();
+    read(*kind_, hypotheses[i], number, words, characters);
+    scorer->score({words, characters}, rows + i * columns);
+  }
+}
+
 }  // namespace smt

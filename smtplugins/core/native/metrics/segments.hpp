@@ -32,6 +32,19 @@ class SegmentScorer {
   virtual void score(const MetricText& hypothesis, double* row) = 0;
 };
 
+// Averages the references of a segment into one and compares hypotheses with it, in rows as of SegmentScorer.
+class AggregateScorer {
+ public:
+  AggregateScorer() = default;
+  AggregateScorer(const AggregateScorer&) = delete;
+  AggregateScorer& operator=(const AggregateScorer&) = delete;
+  virtual ~AggregateScorer() = default;
+
+  // The weights sum to one.
+  virtual void add(const MetricText& reference, double weight) = 0;
+  virtual void score(const MetricText& hypothesis, double* row) = 0;
+};
+
 // The metric and its view of a text.
 class MetricKind {
  public:
@@ -43,6 +56,7 @@ class MetricKind {
   MetricKind& operator=(const MetricKind&) = delete;
   virtual ~MetricKind() = default;
   virtual std::unique_ptr<SegmentScorer> scorer() const = 0;
+  virtual std::unique_ptr<AggregateScorer> aggregate() const { return nullptr; }  // or none
 
   Words words = Words::kNone;
   Characters characters = Characters::kNone;
@@ -88,6 +102,7 @@ class MetricReferences {
 
   const MetricKind& kind() const noexcept { return *kind_; }
   std::size_t size() const noexcept { return segments_.size(); }
+  std::size_t references() const noexcept { return words_.size(); }  // of all segments
   std::size_t width() const { return kind_->scorer()->width(); }
   const MetricWords& vocabulary() const noexcept { return vocabulary_; }
 
@@ -99,6 +114,9 @@ class MetricReferences {
                     std::span<const std::int32_t> segments, int threads, double* rows) const;
   // Row i * size() + j compares hypothesis i with segment j.
   void matrix(std::span<const TextView> hypotheses, int threads, double* rows) const;
+  // Row i compares hypothesis i with the mean of all references, of whatever segment, which have a weight each.
+  // Throws std::invalid_argument if the kind has no aggregate().
+  void aggregate(std::span<const TextView> hypotheses, std::span<const double> weights, double* rows) const;
 
  private:
   MetricText reference(std::size_t number) const noexcept;
