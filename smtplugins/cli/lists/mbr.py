@@ -34,22 +34,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help="n-best lists with the same ids, to judge hypotheses against, by the posterior probabilities of their own "
         "totals (default: the hypotheses themselves)",
     )
-    parser.add_argument(
-        "--utilities",
-        metavar="FILE",
-        help="npz file of the scores of all pairs of texts: read if it exists (for other totals, --scale or a smaller "
-        "--top), else written",
-    )
-    parser.add_argument(
-        "--prune",
-        nargs="?",
-        type=float,
-        const=0.99,
-        metavar="CONFIDENCE",
-        help="drop hypotheses early (Cheng and Vlachos 2023), for metrics that are slow on all pairs: after 16, 32 .. "
-        "of at least 32 references, drawn by probability, those at least as good as the best by then in fewer than "
-        "1 - CONFIDENCE of bootstrap resamples (default: 0.99). Approximate: the best may be dropped by chance",
-    )
+    _add_savings(parser)
     parser.add_argument(
         "--scale",
         type=float,
@@ -76,6 +61,39 @@ def configure(parser: argparse.ArgumentParser) -> None:
     options.add_manifest(parser)
 
 
+def _add_savings(parser: argparse.ArgumentParser) -> None:
+    """Add the options that save time on long lists."""
+    parser.add_argument(
+        "--utilities",
+        metavar="FILE",
+        help="npz file of the scores of all pairs of texts: read if it exists (for other totals, --scale or a smaller "
+        "--top), else written",
+    )
+    parser.add_argument(
+        "--aggregate",
+        action="store_true",
+        help="average the n-gram counts and lengths of all references, by probability, into one reference and score "
+        "each hypothesis once against it (DeNero et al. 2009, Vamvas and Sennrich 2024): time is linear in the length "
+        "of a list. Approximate; for metrics that can, such as bleu and chrf",
+    )
+    parser.add_argument(
+        "--shortlist",
+        metavar="N[,BY]",
+        help="choose only among the N texts of each list with the highest BY, judged against all references; BY is "
+        "`total` (default), `aggregate` (the score of --aggregate) or the name of a feature",
+    )
+    parser.add_argument(
+        "--prune",
+        nargs="?",
+        type=float,
+        const=0.99,
+        metavar="CONFIDENCE",
+        help="drop hypotheses early (Cheng and Vlachos 2023), for metrics that are slow on all pairs: after 16, 32 .. "
+        "of at least 32 references, drawn by probability, those at least as good as the best by then in fewer than "
+        "1 - CONFIDENCE of bootstrap resamples (default: 0.99). Approximate: the best may be dropped by chance",
+    )
+
+
 def run(args: argparse.Namespace) -> None:
     """Run the command."""
     if args.samples is None and args.weights is not None:
@@ -89,6 +107,7 @@ def run(args: argparse.Namespace) -> None:
         raise UsageError("--references: expected a file, as the lists are read from standard input")
     if not args.lists and args.to_format is not None:
         raise UsageError("--to needs --lists; without it, text is written")
+    args.shortlist = _read_shortlist(args.shortlist)
     known = args.utilities if args.utilities is not None and os.path.exists(args.utilities) else None
     manifest = options.Manifest(args, [args.input, args.references, known, args.source, args.weights])
     host = options.load_host(args)
@@ -104,3 +123,12 @@ def _choose(host: Host, args: argparse.Namespace) -> ListStream:
     if args.samples is None:
         return options.call(host.mbr, args, lists=options.open_lists(host, args), whole=args.lists)
     return options.call(host.mbr_forests, args, forests=args.input, whole=args.lists)
+
+
+def _read_shortlist(text: str | None) -> tuple[int, str] | int | None:
+    if text is None:
+        return None
+    number, comma, by = text.partition(",")
+    if not number.isdecimal() or (comma and not by):
+        raise UsageError(f"--shortlist: expected N or N,BY, such as 20 or 20,aggregate, found {text!r}")
+    return (int(number), by) if comma else int(number)

@@ -3,6 +3,10 @@
 S. Kumar and W. Byrne, "Minimum Bayes-Risk Decoding for Statistical Machine Translation" (2004). Each hypothesis serves
 as a reference with its posterior probability, ``exp(scale * total)`` normalised over the list; the gain is the
 metric's sentence score of one hypothesis against another. Other samples may serve as references instead.
+
+References may be averaged into one, so that the time is linear in the length of the list: J. DeNero, D. Chiang and
+K. Knight, "Fast Consensus Decoding over Translation Forests" (2009), for BLEU; J. Vamvas and R. Sennrich, "Linear-time
+Minimum Bayes Risk Decoding with Reference Aggregation" (2024), for chrF.
 """
 
 from __future__ import annotations
@@ -10,15 +14,17 @@ from __future__ import annotations
 import contextlib
 import math
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 from smtplugins.contracts.errors import SmtError, UsageError
-from smtplugins.contracts.metrics import PreparedMetric, PreparedReferences
+from smtplugins.contracts.metrics import AggregatingMetric, PreparedMetric, PreparedReferences
+from smtplugins.host.arguments import argument
 from smtplugins.host.files.joining import normal_id, where_of
 from smtplugins.host.files.lists import ranking
 from smtplugins.host.judge.pruning import Pruning
+from smtplugins.host.judge.shortlists import AGGREGATE, TOTAL, Shortlist
 from smtplugins.host.judge.utilities import Utilities, UtilityReader, write_utilities
 
 if TYPE_CHECKING:
@@ -38,7 +44,7 @@ _CELLS = 1 << 22
 
 @dataclass(frozen=True)
 class Choice:
-    """The consensus hypothesis of a list and the expected gain of each hypothesis, ``None`` if pruned by ``top``.
+    """The consensus hypothesis of a list and the expected gain of each hypothesis, ``None`` if it was dropped.
 
     ``utilities`` are the scores of hypotheses against references, if they are kept.
     """
@@ -118,6 +124,17 @@ def gains(
     return total
 
 
+def aggregated_gains(
+    metric: Metric, hypotheses: Sequence[str], others: Sequence[str], probabilities: Sequence[float]
+) -> NDArray[Any]:
+    """The gain of each hypothesis against the mean of the others, for an :class:`AggregatingMetric`."""
+    import numpy as np
+
+    rows = cast("AggregatingMetric", metric).aggregate(hypotheses, others, probabilities)
+    scores = np.asarray(metric.sentence(rows), dtype=np.float64)
+    return scores if metric.higher_is_better else -scores
+
+
 def score_pairs(
     metric: Metric, hypotheses: Sequence[str], others: Sequence[str], source: str | None = None
 ) -> NDArray[Any]:
@@ -156,6 +173,8 @@ class Consensus:
     """Minimum Bayes-risk decoding. ``top`` keeps that many distinct texts of a list, best totals first; 0 keeps all.
 
     ``keep`` keeps the utilities of choices. ``pruning`` drops hypotheses before all their utilities are computed.
+    ``aggregate`` averages the references and takes the gain against their mean as the expected gain. ``shortlist``
+    drops hypotheses before their expected gains are computed, but keeps all references.
     """
 
     metric: Metric
@@ -163,12 +182,20 @@ class Consensus:
     top: int = 0
     keep: bool = False
     pruning: Pruning | None = None
+    aggregate: bool = False
+    shortlist: Shortlist | None = None
 
     def __post_init__(self) -> None:
         if not 0 <= self.scale < math.inf:
             raise UsageError(f"scale: expected a number from 0 on, found {self.scale}")
         if self.top < 0:
             raise UsageError(f"top: expected a number of hypotheses, or 0 for all, found {self.top}")
+        averages = self.aggregate or (self.shortlist is not None and self.shortlist.by == AGGREGATE)
+        if averages and not isinstance(self.metric, AggregatingMetric):
+            raise UsageError(
+                f"metric {self.metric.name!r} does not average references; use bleu or chrf, or leave out "
+                f"{argument('aggregate=True')} and {argument('shortlist=...')} by {AGGREGATE}"
+            )
 
     def choose(
         self,
@@ -193,6 +220,8 @@ class Consensus:
             members = [i for text in kept for i in groups[text]]
             share = dict(zip(members, posteriors([used[i] for i in members], self.scale), strict=True))
             references = PseudoReferences(kept, [math.fsum(share[i] for i in groups[text]) for text in kept])
+        if self.shortlist is not None:
+            kept = self._shorten(self.shortlist, kept, groups, references, candidates)
         others, weights = references.texts, references.probabilities
         scores: NDArray[Any] | None = None
         if known is not None:
@@ -201,7 +230,10 @@ class Consensus:
             scores = score_pairs(self.metric, kept, others, candidates.source)
         elif self.pruning is not None:
             kept, scores = self._prune(self.pruning, kept, references, candidates)
-        expected = gains(self.metric, kept, others, weights, candidates.source, scores).tolist()
+        if self.aggregate:
+            expected = aggregated_gains(self.metric, kept, others, weights).tolist()
+        else:
+            expected = gains(self.metric, kept, others, weights, candidates.source, scores).tolist()
         by_hypothesis: list[float | None] = [None] * len(candidates)
         for text, gain in zip(kept, expected, strict=True):
             for i in groups[text]:
@@ -209,6 +241,23 @@ class Consensus:
         best = max(range(len(kept)), key=lambda k: (expected[k], -k))
         utilities = Utilities(kept, others, scores) if self.keep and scores is not None else None
         return Choice(candidates, groups[kept[best]][0], tuple(by_hypothesis), utilities)
+
+    def _shorten(
+        self,
+        shortlist: Shortlist,
+        kept: Sequence[str],
+        groups: Mapping[str, Sequence[int]],
+        references: PseudoReferences,
+        candidates: Candidates,
+    ) -> list[str]:
+        """The texts of the shortlist; ``kept`` has them by descending total."""
+        if shortlist.by == TOTAL:
+            return list(kept[: shortlist.size])
+        if shortlist.by == AGGREGATE:
+            scores = aggregated_gains(self.metric, kept, references.texts, references.probabilities)
+            return shortlist.best(kept, scores.tolist())
+        values = shortlist.features(candidates, groups, _place(candidates))
+        return shortlist.best(kept, [values[text] for text in kept])
 
     def _prune(
         self, pruning: Pruning, kept: Sequence[str], references: PseudoReferences, candidates: Candidates

@@ -123,6 +123,8 @@ class Judging:
         references: ListStream | Iterable[Candidates] | Path | None = None,
         utilities: Path | None = None,
         prune: float | None = None,
+        aggregate: bool = False,
+        shortlist: int | tuple[int, str] | None = None,
         seed: int = 1,
         scale: float = 1.0,
         top: int = 0,
@@ -136,23 +138,26 @@ class Judging:
         lists of pseudo-references with the same ids and their own totals (default: the hypotheses themselves).
         ``utilities``: a file (npz) of the scores of all pairs of texts, read if it exists, else written with the last
         list. ``prune``: a confidence such as 0.99; drop hypotheses that a bootstrap on some of the references shows to
-        be worse than the best by then, with random numbers from ``seed``. ``top``: consider only the N texts of highest
-        total, 0 for all. ``jobs``: processes, same result for any number. ``whole=False`` keeps the chosen hypothesis
-        alone, with its old total. Metrics that read the source take it from the lists.
+        be worse than the best by then, with random numbers from ``seed``. ``aggregate``: average the references into
+        one and score each hypothesis once, for metrics that can (bleu, chrf). ``shortlist``: ``N`` or ``(N, BY)``;
+        choose among the N texts of highest BY, with all texts as references. BY is ``"total"`` (the default),
+        ``"aggregate"``, the score against the average reference, or the name of a feature. ``top``: consider only the
+        N texts of highest total, 0 for all. ``jobs``: processes, same result for any number. ``whole=False`` keeps the
+        chosen hypothesis alone, with its old total. Metrics that read the source take it from the lists.
         """
         from smtplugins.host.host import default_runner
         from smtplugins.host.judge.consensus import Consensus, ReferenceLists, choices
         from smtplugins.host.judge.postprocess import make_post
         from smtplugins.host.judge.pruning import Pruning
+        from smtplugins.host.judge.shortlists import Shortlist
         from smtplugins.host.judge.utilities import check_path
 
-        if prune is not None and utilities is not None:
-            raise UsageError(
-                f"{argument('prune=...')}: expected no {argument('utilities=...')}, which has all utilities"
-            )
+        _check_mbr(prune=prune, utilities=utilities, aggregate=aggregate, shortlist=shortlist)
         host = cast("Host", self)
         pruning = None if prune is None else Pruning(prune, seed)
-        stream, how = stream_of(host, lists), Consensus(self.metric(metric), scale, top, pruning=pruning)
+        short = None if shortlist is None else Shortlist.of(shortlist)
+        how = Consensus(self.metric(metric), scale, top, pruning=pruning, aggregate=aggregate, shortlist=short)
+        stream = stream_of(host, lists)
         postprocess, runner = make_post(post), host.registry.make("runners", default_runner(jobs))
 
         if utilities is not None:
@@ -174,6 +179,8 @@ class Judging:
         metric: AnySpec = "bleu",
         *,
         linear: bool = False,
+        aggregate: bool = False,
+        shortlist: int | tuple[int, str] | None = None,
         scale: float = 1.0,
         top: int = 0,
         weights: Mapping[str, float] | Path | None = None,
@@ -194,6 +201,9 @@ class Judging:
         """
         from smtplugins.host.judge.forest_consensus import Forests, linear_choices, sample_lists
 
+        if linear and (aggregate or shortlist is not None):
+            other = argument("aggregate=True") if aggregate else argument("shortlist=...")
+            raise UsageError(f"{argument('linear=True')}: expected no {other}, as no hypotheses are compared")
         host = cast("Host", self)
         table = weights_of(host, weights)
         sampled = Forests(forests, samples, scale, table, seed, format, host.formats())
@@ -201,7 +211,9 @@ class Judging:
         if linear:
             judge = self.metric(metric)
             return ListStream(lambda: linear_choices(sampled, judge), lists.name, lists.format)
-        return self.mbr(lists, metric, top=top, post=post, jobs=jobs, whole=whole)
+        return self.mbr(
+            lists, metric, aggregate=aggregate, shortlist=shortlist, top=top, post=post, jobs=jobs, whole=whole
+        )
 
     def report(
         self,
@@ -248,6 +260,23 @@ class Judging:
         if output is not None:
             write_all(record, [report], output)
         return report
+
+
+def _check_mbr(*, prune: float | None, utilities: Path | None, aggregate: bool, shortlist: Any) -> None:
+    """Raise UsageError for arguments of which one leaves nothing for the other."""
+    if prune is not None and utilities is not None:
+        raise UsageError(f"{argument('prune=...')}: expected no {argument('utilities=...')}, which has all utilities")
+    if not aggregate:
+        return
+    name = argument("aggregate=True")
+    for other, value in (("prune=...", prune), ("utilities=...", utilities)):
+        if value is not None:
+            raise UsageError(f"{name}: expected no {argument(other)}, as no pairs of texts are scored")
+    if isinstance(shortlist, tuple) and shortlist[1:] == ("aggregate",):
+        raise UsageError(
+            f"{name}: expected no {argument('shortlist=...')} by aggregate, after which scores are exact; "
+            "leave one of them out"
+        )
 
 
 def _text_of(path: Path | None) -> str | None:

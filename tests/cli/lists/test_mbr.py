@@ -49,6 +49,7 @@ def test_forests_are_sampled(smt: Smt, tmp_path: Path) -> None:
     assert texts.count("\n") == Path("best").read_text().count("\n")
     assert smt(*arguments, "--scale", "3", "-j", "2").ok() == texts
     assert smt(*arguments, "--scale", "50").ok() == Path("best").read_text()
+    assert smt(*arguments, "--scale", "50", "--aggregate").ok() == Path("best").read_text()
     assert smt(*arguments, "--scale", "50", "--linear").ok() == Path("best").read_text()
 
 
@@ -132,3 +133,62 @@ def test_pruned_lists_are_seeded(smt: Smt) -> None:
         result = smt(*call, *arguments)
         assert (result.code, result.out) == (2, "")
         assert result.err.startswith(f"smt: {message}")
+
+
+def test_references_are_averaged(smt: Smt) -> None:
+    Path("in").write_text(LIST)
+    call = ["mbr", "-q", "-i", "in", "-m", "bleu,tokenize=none"]
+    # Mean counts at scale 0: 2/3 of a, b and a b; 1/3 of all others. So 100 * (5/9 * 1/2 * 1/3) ** (1/3) for a b c.
+    lists = smt(*call, "--aggregate", "--scale", "0", "--lists", "--precision", "4").ok()
+    assert lists == (
+        "0 ||| a b c ||| f= 1 ||| 45.24\n"
+        "0 ||| a b d ||| f= 1 ||| 45.24\n"
+        "0 ||| x y z ||| f= 1 ||| 33.33\n"
+        "2 ||| u@@ v ||| f= 1 ||| 100\n"
+    )
+    Path("samples").write_text("0 ||| x y ||| f= 1 ||| 0\n2 ||| u v ||| f= 1 ||| 0\n")
+    assert smt(*call, "--aggregate").ok() == "a b c\nu@@ v\n"
+    assert smt(*call, "--aggregate", "--references", "samples", "--post", "bpe").ok() == "x y z\nu@@ v\n"
+
+
+def test_shortlists(smt: Smt) -> None:
+    Path("in").write_text(LIST.replace("a b d ||| f= 1", "a b d ||| f= 2"))
+    call = ["mbr", "-q", "-i", "in", "-m", "bleu,tokenize=none"]
+    for value, best in (
+        ("1", "x y z"),
+        ("1,total", "x y z"),
+        ("1,f", "a b d"),
+        ("1,aggregate", "a b c"),
+        ("9", "a b c"),
+    ):
+        assert smt(*call, "--shortlist", value).ok() == f"{best}\nu@@ v\n"
+    exact = smt(*call, "--lists").ok().splitlines()
+    # The shortlist has the exact expected scores, against all references.
+    assert smt(*call, "--lists", "--shortlist", "2,aggregate").ok().splitlines() == [*exact[:2], exact[3]]
+    assert smt(*call, "--lists", "--shortlist", "2", "--utilities", "kept", "--manifest", "manifest").code == 0
+    assert smt(*call, "--shortlist", "1", "--utilities", "kept").ok() == "x y z\nu@@ v\n"
+    result = smt(*call, "--shortlist", "1,g")
+    assert (result.code, result.err) == (1, "smt: list 0 (in:1): --shortlist: no feature 'g'; known: f\n")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["-m", "ter", "--aggregate"], "metric 'TER' does not average references; use bleu or chrf, or leave out "),
+        (["--aggregate", "--prune"], "--aggregate: expected no --prune, as no pairs of texts are scored"),
+        (["--aggregate", "--utilities", "x"], "--aggregate: expected no --utilities, as no pairs of texts are scored"),
+        (
+            ["--aggregate", "--shortlist", "3,aggregate"],
+            "--aggregate: expected no --shortlist by aggregate, after which",
+        ),
+        (["--shortlist", "x"], "--shortlist: expected N or N,BY, such as 20 or 20,aggregate, found 'x'"),
+        (["--shortlist", "3,"], "--shortlist: expected N or N,BY, such as 20 or 20,aggregate, found '3,'"),
+        (["--shortlist", "0"], "--shortlist: expected a number of hypotheses from 1 on"),
+        (["--samples", "3", "--linear", "--aggregate"], "--linear: expected no --aggregate, as no hypotheses are"),
+        (["--samples", "3", "--linear", "--shortlist", "2"], "--linear: expected no --shortlist, as no hypotheses"),
+    ],
+)
+def test_wrong_averages_and_shortlists(smt: Smt, arguments: list[str], message: str) -> None:
+    result = smt("mbr", *arguments, stdin=LIST)
+    assert (result.code, result.out) == (2, "")
+    assert result.err.startswith(f"smt: {message}")
