@@ -17,6 +17,7 @@ from typing import Any
 from amasis import amasis
 from bitree import bitree_boosting
 from cdlm import cdlm_features, cdlm_grammar, cdlm_training
+from consensus import mbr
 from decoding import decoding
 from estimation import estimation
 from extract import extract
@@ -131,7 +132,7 @@ def main() -> None:
     benchmarks |= {"report": report}
     benchmarks |= {"inference": lambda: inference(SHARED)}
     benchmarks |= {"mert": lambda: mert(SHARED)}
-    benchmarks |= {"metrics": lambda: metrics(SHARED)}
+    benchmarks |= {"metrics": lambda: metrics(SHARED), "mbr": lambda: mbr(SHARED)}
     benchmarks |= {"learners": lambda: learners(SHARED)}
     benchmarks |= {"tuning": tuning, "loops": lambda: loops(SHARED), "heldout": lambda: heldout(SHARED)}
     benchmarks |= {"walk": lambda: walk(SHARED)}
