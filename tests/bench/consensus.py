@@ -103,7 +103,7 @@ def _measured(metric: Any, lists: list[Any]) -> dict[str, Any]:
 
 
 def _lost(lists: list[Any], tables: list[Any], scale: float, choices: list[Any]) -> dict[str, float]:
-    """The share of choices that are the exact ones, and the mean of the expected score that others lose."""
+    """The share of choices that have the highest expected score, and the mean of what choices lose of it."""
     import numpy as np
 
     from smtplugins.host.judge.consensus import posteriors
