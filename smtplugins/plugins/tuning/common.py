@@ -105,6 +105,22 @@ def bleu_counts(metric: Metric, stats: Array, option: str) -> tuple[Array, Array
     return stats[..., 0], stats[..., 1], stats[..., 2 : 2 + orders], stats[..., 2 + orders :]
 
 
+def bleu_plus(counts: tuple[Array, Array, Array, Array], plus: float, brevity: bool) -> Array:
+    """Sentence scores of BLEU in units of 1, with ``plus`` added to the counts of n-grams of two words and more.
+
+    C. Lin and F. Och, "ORANGE" (2004), add 1. With ``brevity``, references are longer by as much: P. Nakov and others,
+    "Optimizing for Sentence-Level BLEU+1 Yields Short Translations" (2012).
+    """
+    import numpy as np
+
+    lengths, references, matches, totals = counts
+    added = np.array([0.0] + [plus] * (matches.shape[-1] - 1))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        log = np.mean(np.log(matches + added) - np.log(totals + added), axis=-1)
+        score: Array = np.exp(log + np.minimum(0.0, 1 - (references + plus * brevity) / lengths))
+    return np.where(matches[..., 0] > 0, score, 0.0)
+
+
 def best_score(metric: Metric, matrix: Matrix, weights: Array) -> float:
     """The corpus score of the 1-best hypotheses under weights, in the metric's own unit."""
     return float(metric.score(matrix.stats[matrix.best(weights)].sum(axis=0)))

@@ -12,6 +12,8 @@ from smtplugins.contracts.runners import Runner
 from smtplugins.contracts.tools.learning import Matrix, matrix_of
 from smtplugins.plugins.tuning.common import (
     best_score,
+    bleu_counts,
+    bleu_plus,
     check_objective,
     column_of,
     rows_of,
@@ -34,7 +36,9 @@ class Pro:
     From each list draw ``pairs`` pairs, drop those whose sentence scores differ by less than ``threshold`` (in units
     of 1), and keep the ``kept`` that differ most. Sampling is repeated ``rounds`` times and the weights are averaged.
     ``interpolation`` is the share of the new weights, the start weights have the rest: 0.1 in the paper, for a loop
-    around a decoder.
+    around a decoder. ``plus`` adds to the counts of sentence BLEU from two words on: 1 in the paper, which is BLEU+1;
+    0 takes the metric's own sentence scores. With ``smooth_brevity`` references are longer by as much (Nakov and others
+    2012), as BLEU+1 favours short output.
     """
 
     accepts = frozenset({ListProblem})
@@ -47,6 +51,8 @@ class Pro:
         threshold: float = 0.05,
         rounds: int = 5,
         interpolation: float = 1.0,
+        plus: float = 0.0,
+        smooth_brevity: bool = False,
         l2: float = 1.0,
         l1: float = 0.0,
         iterations: int = 200,
@@ -58,6 +64,9 @@ class Pro:
                 "pro: expected pairs, kept, rounds and iterations of 1 or more, penalties of 0 or more, and an "
                 "interpolation above 0 and not above 1"
             )
+        if not plus >= 0 or (smooth_brevity and not plus):
+            raise UsageError("pro: expected plus of 0 or more, and above 0 with smooth_brevity")
+        self.plus, self.smooth_brevity = plus, smooth_brevity
         self.pairs, self.kept, self.threshold, self.rounds = pairs, kept, threshold, rounds
         self.interpolation, self.l2, self.l1, self.iterations = interpolation, l2, l1, iterations
         self.fixed, self.bounds = fixed, bounds
@@ -76,7 +85,7 @@ class Pro:
 
         matrix = matrix_of(problem)
         space = space_of(matrix.names, self.fixed, self.bounds, start.weights)
-        gains, _ = sentence_gains(problem.metric, matrix.stats)
+        gains = self._gains(problem, matrix)
         random = np.random.default_rng(seed)
         former = space.clipped(column_of(matrix.names, start.weights))
         total, done = np.zeros(len(former)), 0
@@ -101,6 +110,11 @@ class Pro:
             yield LearnerStep(
                 updated_model(start, matrix.names, weights), best_score(problem.metric, matrix, weights), metrics, state
             )
+
+    def _gains(self, problem: ListProblem, matrix: Matrix) -> Array:
+        if not self.plus:
+            return sentence_gains(problem.metric, matrix.stats)[0]
+        return bleu_plus(bleu_counts(problem.metric, matrix.stats, "pro: plus"), self.plus, self.smooth_brevity)
 
     def _fit(self, matrix: Matrix, better: Array, worse: Array, former: Array, space: Any) -> tuple[Array, float]:
         """Fit the weights to the pairs; return them with the loss."""

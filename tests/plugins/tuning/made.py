@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import operator
 import random
 from collections.abc import Sequence
 from typing import Any
@@ -16,6 +17,7 @@ from smtformats.hypergraph.graph import Edge, GraphBuilder
 from smtplugins.contracts.adapters import SimpleStateful
 from smtplugins.contracts.learners import ForestProblem, ListProblem
 from smtplugins.core.graph.hypergraph import Hypergraph
+from smtplugins.plugins.standard.metrics import Bleu
 
 WORDS = "abcd"
 NAMES = ("F", "G", "H")
@@ -115,6 +117,23 @@ def lists(seed: int, count: int = 6, metric: Any = None, extra: int = 0) -> List
         made.append(Candidates(id=str(number), texts=texts, layouts=layouts, values=values, file="made"))
         stats.append(chosen.stats(texts, [[" ".join(reference)] * len(texts)]))
     return ListProblem(made, stats, chosen)
+
+
+def bleu_lists(seed: int) -> ListProblem:
+    """Lists of sentences with some words replaced, left out and swapped, and features that tell."""
+    rng = random.Random(seed)
+    metric, made, stats = Bleu(tokenize="none", smooth_method="none"), [], []
+    for number in range(12):
+        reference = [rng.choice("abcdefgh") for _ in range(rng.randint(5, 12))]
+        texts, values = [], []
+        for _ in range(rng.randint(1, 9)):
+            words = [word if rng.random() < 0.75 else rng.choice("abx") for word in reference if rng.random() < 0.95]
+            right = sum(map(operator.eq, words, reference))
+            texts.append(" ".join(words or reference))
+            values.append([0.3 * right + rng.gauss(0, 1), rng.gauss(0, 1), float(len(words)), rng.gauss(0, 3)])
+        made.append(Candidates(str(number), texts, [("F", "G", "H", "I")] * len(texts), values))
+        stats.append(metric.stats(texts, [[" ".join(reference)] * len(texts)]))
+    return ListProblem(made, stats, metric)
 
 
 def forest(rng: random.Random, key: str = "0") -> Hypergraph:

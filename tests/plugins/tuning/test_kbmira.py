@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import operator
-import random
 import re
 from pathlib import Path
 from typing import Any
@@ -21,7 +19,7 @@ from smtplugins.plugins.standard.metrics import Bleu
 from smtplugins.plugins.tuning.mira import Mira
 
 from .kbmira import Shuffled, best_of, counts_of, first_of_buckets, in_order, kbmira, read_lists
-from .made import forests, lists
+from .made import bleu_lists, forests, lists
 
 
 def log_of(path: Path) -> list[tuple[int, float, float]]:
@@ -101,27 +99,10 @@ def same(problem: ListProblem, start: dict[str, float], epochs: int, shuffle: bo
         np.testing.assert_allclose([model.weights[name] for name in matrix.names], best.weights, atol=1e-10)
 
 
-def generated(seed: int) -> ListProblem:
-    """Lists of sentences with some words replaced, left out and swapped, and features that tell."""
-    rng = random.Random(seed)
-    metric, made, stats = Bleu(tokenize="none", smooth_method="none"), [], []
-    for number in range(12):
-        reference = [rng.choice("abcdefgh") for _ in range(rng.randint(5, 12))]
-        texts, values = [], []
-        for _ in range(rng.randint(1, 9)):
-            words = [word if rng.random() < 0.75 else rng.choice("abx") for word in reference if rng.random() < 0.95]
-            right = sum(map(operator.eq, words, reference))
-            texts.append(" ".join(words or reference))
-            values.append([0.3 * right + rng.gauss(0, 1), rng.gauss(0, 1), float(len(words)), rng.gauss(0, 3)])
-        made.append(Candidates(str(number), texts, [("F", "G", "H", "I")] * len(texts), values))
-        stats.append(metric.stats(texts, [[" ".join(reference)] * len(texts)]))
-    return ListProblem(made, stats, metric)
-
-
 @pytest.mark.parametrize(("shuffle", "follow"), [(False, "hope"), (True, "hope"), (True, "best")])
 def test_mira_by_the_rule_of_kbmira(shuffle: bool, follow: str) -> None:
     for seed in range(3):
-        same(generated(seed), {"F": 0.2, "G": -0.3, "I": 0.1}, 6, shuffle, follow)
+        same(bleu_lists(seed), {"F": 0.2, "G": -0.3, "I": 0.1}, 6, shuffle, follow)
 
 
 @pytest.mark.shared
@@ -154,7 +135,7 @@ def test_mira_writes_what_moses_wrote(shared: Path) -> None:
 
 
 def test_the_rule_of_kbmira_resumes_and_keeps_fixed_weights() -> None:
-    problem, start = generated(7), Model({"F": 0.2, "G": -0.3, "I": 0.1})
+    problem, start = bleu_lists(7), Model({"F": 0.2, "G": -0.3, "I": 0.1})
     learner = Mira(rule="kbmira", epochs=5, fixed="G")
     steps = list(learner.learn(problem, start))
     assert {step.model.weights["G"] for step in steps} == {-0.3}

@@ -6,15 +6,18 @@ from typing import Any
 
 import numpy as np
 import pytest
+from sacrebleu.metrics.bleu import BLEU
 from scipy.optimize import minimize
 
 from smtplugins.contracts.errors import SmtError, UsageError
 from smtplugins.contracts.models import Model
 from smtplugins.host.learn.problems import matrix_of
+from smtplugins.plugins.standard.metrics import Bleu
+from smtplugins.plugins.tuning.common import bleu_counts, bleu_plus
 from smtplugins.plugins.tuning.pro import Pro, sample_pairs
 from smtplugins.testing.cases import LearnerChecks
 
-from .made import NAMES, Errors, lists
+from .made import NAMES, Errors, bleu_lists, lists
 
 
 class TestKit(LearnerChecks):
@@ -69,6 +72,34 @@ def test_fixed_bounded_and_former_weights() -> None:
     assert list(found) == sorted(found)
     whole, part = last(lists(5), start).model.weights, last(lists(5), start, interpolation=0.1).model.weights
     assert part["F"] == pytest.approx(0.1 * whole["F"] + 0.9 * 0.1)
+
+
+def test_sentence_bleu_plus_one() -> None:
+    pairs = [("a b c d e", "a b c x e f"), ("a b d c a a", "a b c d"), ("x y z u", "a b c d"), ("a c b d", "a b c d e")]
+    metric, oracle = Bleu(tokenize="none"), BLEU(tokenize="none", smooth_method="add-k", smooth_value=1)
+    oracle.effective_order = True
+    texts, references = (list(side) for side in zip(*pairs, strict=True))
+    stats = metric.stats(texts, [references])
+    found = bleu_plus(bleu_counts(metric, stats, "pro: plus"), 1.0, False)
+    np.testing.assert_allclose(found, [oracle.sentence_score(text, [ref]).score / 100 for text, ref in pairs])
+    # A reference that is longer by a word: 1 - 7 / 5, 1 - 5 / 6 > 0, no match, 1 - 6 / 4.
+    longer = bleu_plus(bleu_counts(metric, stats, "pro: plus"), 1.0, True)
+    np.testing.assert_allclose(longer[[0, 1, 3]] / found[[0, 1, 3]], np.exp([-0.2, 0.0, -0.25]))
+    assert longer[2] == 0
+
+
+def test_pairs_by_bleu_plus_one() -> None:
+    problem = bleu_lists(3)
+    matrix = matrix_of(problem)
+    gains = bleu_plus(bleu_counts(problem.metric, matrix.stats, "pro: plus"), 1.0, True)
+    better, worse = sample_pairs(matrix, gains, np.random.default_rng(4), 5000, 50, 0.05)
+    found = last(problem, rounds=1, seed=4, plus=1.0, smooth_brevity=True)
+    assert found.metrics["pairs"] == len(better) == len(worse)
+    assert found.model.weights != last(problem, rounds=1, seed=4).model.weights
+    with pytest.raises(UsageError, match="pro: plus needs the metric BLEU, found overlap"):
+        last(lists(1), plus=1)
+    with pytest.raises(UsageError, match="expected plus of 0 or more, and above 0 with smooth_brevity"):
+        Pro(smooth_brevity=True)
 
 
 def test_a_penalty_on_sums_leaves_noise_out() -> None:
