@@ -13,6 +13,7 @@ import itertools
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -176,7 +177,7 @@ class Loop:
                 "configuration), found none"
             )
         rows: list[dict[str, float]] = []
-        course = Course(self.options.radius, self.metric.higher_is_better)
+        course = Course(self.options.radius, self.metric.higher_is_better, self._quality)
         weights: Mapping[str, float] = dict(sorted(start.items()))
         reason = ""
         for number in itertools.count(1):
@@ -204,6 +205,25 @@ class Loop:
                 break
         return self._finish(weights, course, reason, rows)
 
+    def _quality(self, score: float) -> float:
+        """The share of the way from the score of empty output to that of the references; 1 for metrics without both."""
+        worst, best = self._bounds
+        span = best - worst
+        return (score - worst) / span if math.isfinite(span) and span else 1.0
+
+    @cached_property
+    def _bounds(self) -> tuple[float, float]:
+        """The scores of empty output and of the first references."""
+        references, sources = self._references, [sentence.text for sentence in self.sentences]
+        given = [""] * len(sources), references[0]
+        worst, best = (self.metric.score(self.metric.stats(texts, references, sources).sum(axis=0)) for texts in given)
+        return float(worst), float(best)
+
+    @cached_property
+    def _references(self) -> list[list[str]]:
+        ids = [int(sentence.id) for sentence in self.sentences]
+        return [[texts.texts[i] or "" for i in ids] for texts in self.references]
+
     def _reason(self, number: int, new: int) -> str:
         what = "forest is new" if self.options.forests else "translation in the lists is new"
         if not new:
@@ -230,11 +250,9 @@ class Loop:
         folder.mkdir(exist_ok=True)
         translator = replace(self.translator, model=Model(weights))
         best, new = self._pool.add(folder, translator, f"{self._name(number)}, sentences")
-        ids = [int(sentence.id) for sentence in self.sentences]
         hypotheses = [best.get(sentence.id) for sentence in self.sentences]
-        references = [[texts.texts[i] or "" for i in ids] for texts in self.references]
         sources = [sentence.text for sentence in self.sentences]
-        stats = self.metric.stats([hypothesis or "" for hypothesis in hypotheses], references, sources)
+        stats = self.metric.stats([hypothesis or "" for hypothesis in hypotheses], self._references, sources)
         self._stats.append(stats)
         return float(self.metric.score(stats.sum(axis=0))), new, hypotheses.count(None)
 
@@ -249,9 +267,8 @@ class Loop:
         material = self._pool.material()
         folder = self.run.path / f"iteration-{number:04d}"
         way = self._towards(material, course, folder, 0)
-        # Forests contain nearly all hypotheses, and sentences left out judge alike: if they support nothing better, do
-        # not try again.
-        most = 0 if self.options.forests or self._folds else _AGAIN
+        # Forests contain nearly all hypotheses: if they hold nothing better, do not try again.
+        most = 0 if self.options.forests else _AGAIN
         for again in itertools.count(1):
             share, expected = self._share(course, way)
             if way.distance(share) > 0 or not (again <= most or course.widen()):
@@ -273,7 +290,7 @@ class Loop:
         plan = self.options.plan
         plan = limit_reach(self.host, replace(plan, folder=folder, seed=plan.seed + again * plan.runs), course.radius)
         note = self.note if len(course.tried) == 1 else lambda text: None
-        if self._folds:
+        if self._folds and not course.poor:
             material.check(note)
             return FoldWays.learn(self.host, material, plan, course.best, self._folds, course.radius)
         tuned = tuning.tune(self.host, material, plan, course.best, note)
@@ -285,14 +302,14 @@ class Loop:
         0 if no point scores better than the start, held out or where the lists cover nearly all that is decoded.
         """
         most = way.share(course.radius)
-        if self.options.forests and not self._folds:
+        if self.options.forests and not isinstance(way, FoldWays):
             return most, way.score(most)
         shares = [0.0, *(most * k / _PLACES for k in range(1, _PLACES + 1))]
         scores = [way.score(share) for share in shares]
         at = _PLACES
         for k in range(_PLACES - 1, 0, -1):
             at = k if course.better(scores[k], scores[at]) else at
-        judged = course.covered or self._folds
+        judged = course.covered or isinstance(way, FoldWays)
         at = 0 if judged and not course.better(scores[at], scores[0]) else at
         return shares[at], scores[at]
 
@@ -314,23 +331,36 @@ class Loop:
         signature = f"{self.metric.signature()}|in-sample"
         record = {"reason": text, "metric": name, "score": score, "signature": signature, "iterations": rows}
         result = self.run.path / "weights"
-        if course.collapsed:
+        failure = self._failure(course)
+        if failure:
             # A resumed run may have written some when it had fewer iterations.
             result.unlink(missing_ok=True)
         else:
             write_all(find_format("cdec-weights", "weights"), [dict(weights)], result)
         write_json(self.run.path / _RESULT, record)
-        if course.collapsed:
-            scores = ", ".join(f"{decoded_score:.4g}" for decoded_score, _ in tried)
-            raise SmtError(
-                f"{self.run.path}: the loop collapsed: expected {name} to rise, found {scores}. No weights are "
-                f"written. Learn from longer lists ({argument('nbest', '-k')}) or from forests "
-                f"({argument('forests=True', '--whole')}), take smaller steps ({argument('reach')}), start from "
-                f"other weights ({argument('start', '-w')}), or use another learner"
-            )
+        if failure:
+            raise SmtError(f"{self.run.path}: {failure}")
         gain = compare(self.metric, self._stats[0], self._stats[at])
         left_out = () if self.options.forests else leave_out(self._pool.material(), weights)
         return Ended(weights, text, score, name, signature, tuple(rows), gain, left_out)
+
+    def _failure(self, course: Course) -> str:
+        """Why no weights are the result; empty if some are."""
+        name, scores = self.metric.name, ", ".join(f"{score:.4g}" for score, _ in course.tried)
+        start = f"other weights ({argument('start', '-w')})"
+        if course.hopeless:
+            return (
+                f"expected {name} to become better than that of empty output, {self._bounds[0]:.4g}, found {scores}. "
+                f"No weights are written. Start from {start}: one of wrong sign or size may outweigh all others; and "
+                "check that the references belong to the source"
+            )
+        if course.collapsed:
+            return (
+                f"the loop collapsed: expected {name} to rise, found {scores}. No weights are written. Learn from "
+                f"longer lists ({argument('nbest', '-k')}) or from forests ({argument('forests=True', '--whole')}), "
+                f"take smaller steps ({argument('reach')}), start from {start}, or use another learner"
+            )
+        return ""
 
 
 def _change(old: Mapping[str, float], new: Mapping[str, float]) -> float:

@@ -20,13 +20,14 @@ The rest is the trust region method of nonlinear optimisation (Conn, Gould and T
 decoded weights towards the learnt ones as far as the radius allows. The radius is narrowed when a decoding gains much
 less than the lists promised, and widened again when it gains what they promised. It grows beyond its first value only
 where the lists already hold nearly all that the decoder finds, or where the learner finds nothing better within it
-and nothing was gained yet.
+and nothing was gained yet. Weights that decode hardly better than no output at all (``HOPELESS``) are not worth staying
+near: from them there is no limit.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -41,6 +42,11 @@ RADIUS = 0.3
 5 BLEU (``tests/bench/loops.py`` measures loops)."""
 SEARCHED = 2 / 3
 """The share of the radius for a learner that itself searches the region for its optimum, and so overfits the lists."""
+HOPELESS = 0.1
+"""The share of the way from the score of empty output to that of the reference below which there is no limit."""
+POOR, HOPELESS = 0.1, 0.02
+"""Shares of the way from the score of empty output to that of the references: below the first there is no limit, below
+the second there is no result."""
 _WIDEN, _NARROW = 0.5, 0.25
 _COVERED = 0.9
 _WHOLE = math.sqrt(2)
@@ -120,18 +126,19 @@ class Way:
 
 @dataclass
 class Course:
-    """The decodings of a loop: weights, scores, and the radius for the next step."""
+    """The decodings of a loop: weights, scores, and the radius for the next step.
+
+    ``quality`` says how good a score is: 0 for that of empty output, 1 for that of the references.
+    """
 
     reach: float
     higher: bool
+    quality: Callable[[float], float] = lambda score: 1.0
     tried: list[tuple[float, Weights]] = field(default_factory=list)
     covered: bool = False
     radius: float = math.inf
     _expected: float = 0.0
     _step: float = 0.0
-
-    def __post_init__(self) -> None:
-        self.radius = min(self.radius, self.reach)
 
     @property
     def at(self) -> int:
@@ -159,6 +166,16 @@ class Course:
         first, last = (self._gain(score) for score, _ in (self.tried[0], self.tried[-1]))
         return not self.gained and last < first - _COLLAPSE * abs(first)
 
+    @property
+    def poor(self) -> bool:
+        """Whether the best decoding is not worth staying near."""
+        return self.quality(self.tried[self.at][0]) < POOR
+
+    @property
+    def hopeless(self) -> bool:
+        """Whether the best decoding is hardly better than empty output."""
+        return self.quality(self.tried[self.at][0]) < HOPELESS
+
     def _gain(self, score: float) -> float:
         return score if self.higher else -score
 
@@ -181,6 +198,9 @@ class Course:
         """Record a decoding and its share of new hypotheses; adapt the radius; return a note if the score fell."""
         before = self.tried[self.at][0] if self.tried else None
         self.tried.append((score, weights))
+        reach = math.inf if self.poor else self.reach
+        if before is None or math.isinf(self.radius):
+            self.radius = reach
         if before is None:
             return ""
         self.covered = new <= 1 - _COVERED
@@ -189,9 +209,9 @@ class Course:
         if self.covered:
             self.widen()
             return fell
-        self.radius = min(self.radius, self.reach)
+        self.radius = min(self.radius, reach)
         if gained < max(0.0, _NARROW * promised):
-            self.radius = self._step / 2
+            self.radius = min(self._step / 2, reach)
         elif gained >= _WIDEN * promised and self._step > self.radius / 2:
-            self.radius = min(2 * self.radius, self.reach)
+            self.radius = min(2 * self.radius, reach)
         return fell

@@ -105,13 +105,8 @@ class Learning:
 
         ``folder`` (or output.dir) holds the run, and ``resume`` continues it. Source, references, metric and seed are
         the configuration's; so are learner, start weights and runner unless given here. ``nbest``: length of lists
-        (default: output.nbest, or 100); ``forests`` learns from forests instead. The loop stops after ``iterations``,
-        or when weights change by less than ``epsilon``. ``select``: the weights that decoded best, or the last ones.
-        ``reach``: trust region, how far an iteration may move from the best weights so far, from 0.01 (hardly) to 1.4
-        (unrelated weights), 0 for no limit (default: 0.3 for lists, 0 for forests). ``folds``: learn without each of
-        this many parts of the sentences, go as far as the parts left out support, and stop when they support no step; 0
-        learns from all at once (default: 5 for 50 sentences or more). ``command`` is recorded with the run; ``told`` is
-        called with a line per iteration, ``note`` with remarks.
+        (default: output.nbest, or 100). The other options are those of :class:`LoopPlan`. ``command`` is recorded with
+        the run; ``told`` is called with a line per iteration, ``note`` with remarks.
         """
         from smtplugins.host.learn import loop
         from smtplugins.host.learn.tuning import plan_of

@@ -24,7 +24,7 @@ from smtplugins.host.host import Host
 from smtplugins.host.learn import loop, tuning
 from smtplugins.host.learn.loop import Ended, LoopPlan, tune_decoder
 from smtplugins.host.learn.training_data import Material, union
-from smtplugins.host.learn.trust_region import Way
+from smtplugins.host.learn.trust_region import RADIUS, Way
 from smtplugins.host.learn.tuning import plan_of
 from smtplugins.host.runs import RunDirectory
 from tests.host.killing import killed, moments, tree
@@ -260,6 +260,25 @@ class TestFolds:
         for name, jobs in (("one", 1), ("two", 2)):
             run(host, name, folds=2, jobs=jobs)
         assert tree("one") == tree("two")
+
+
+class TestStarts:
+    def test_from_weights_that_decode_badly_there_is_no_limit(self, host: Host) -> None:
+        Path("wrong").write_text("".join(f"{name} {-value}\n" for name, value in host.read_weights("weights").items()))
+        done = run(host, "out", "mert", nbest=50, iterations=6, config=("model.weights=wrong",))
+        assert done.iterations[0]["decoded"] < 10
+        assert done.iterations[0]["distance"] > 2 * RADIUS
+        assert done.score > 60
+
+    def test_a_score_of_nearly_nothing_is_no_result(self, host: Host) -> None:
+        lines = Path("ref.en").read_text().splitlines()
+        Path("ref.en").write_text("".join(f"{line.split()[0]} of quite another text, and longer\n" for line in lines))
+        with pytest.raises(
+            SmtError, match=r"expected BLEU to become better than that of empty output, 0, found .*start"
+        ):
+            run(host, "out", iterations=1)
+        assert not Path("out/weights").exists()
+        assert "weights that iteration" in json.loads(Path("out/result.json").read_text())["reason"]
 
 
 class TestFalls:

@@ -93,6 +93,14 @@ def test_what_falls_short_narrows_the_radius_and_what_holds_widens_it_again() ->
     assert course((42, 3), reach=math.inf).limited is False  # half of all is still all
 
 
+def test_from_weights_that_decode_badly_there_is_no_limit() -> None:
+    made = Course(RADIUS, True, lambda score: score / 100)
+    for score, radius, hopeless in ((0.5, math.inf, True), (4.0, math.inf, False), (12.0, RADIUS, False)):
+        made.expect(5.0, 1.4)
+        made.add(score, by_name(score, 1, 1), 1.0)
+        assert (made.radius, made.hopeless) == (radius, hopeless)
+
+
 def test_steps_begin_at_the_best_decoding() -> None:
     made = course((42, 41), (42, 12), (42, 30))
     assert made.at == 1
