@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
 import random
 from typing import Any
@@ -14,6 +15,11 @@ from smtplugins.host.files.lists import candidates
 from smtplugins.host.host import Host
 from smtplugins.host.judge.consensus import Consensus, PseudoReferences
 from smtplugins.host.judge.pruning import Pruning, win_rates
+
+
+@functools.cache
+def words(text: str) -> frozenset[str]:
+    return frozenset(text.split())
 
 
 class Overlap:
@@ -29,7 +35,7 @@ class Overlap:
         self.pairs += len(hypotheses)
         values = []
         for text, other in zip(hypotheses, references[0], strict=True):
-            first, second = set(text.split()), set(other.split())
+            first, second = words(text), words(other)
             share = len(first & second) / max(1, len(first | second))
             values.append([share if self.higher_is_better else 1 - share])
         return np.array(values)
