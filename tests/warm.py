@@ -131,7 +131,7 @@ def answer(connection: socket.socket) -> None:
     count, folder, *rest = os.fsdecode(call).split("\0")[:-1]
     arguments, environment = rest[: int(count)], rest[int(count) :]
     os.environ.clear()
-    os.environ.update(one.split("=", 1) for one in environment)
+    os.environ.update({name: value for name, _, value in (one.partition("=") for one in environment)})
     os.chdir(folder)
     sys.argv = [str(Path(sys.executable).parent / "smt"), *arguments]
     from smtplugins.cli.main import main
