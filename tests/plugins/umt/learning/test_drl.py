@@ -14,6 +14,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 import pytest
+from hypothesis import settings
 
 from smtformats import Columns
 from smtplugins import Offer
@@ -237,10 +238,11 @@ def test_an_averaged_tagger_is_nearly_as_good() -> None:
     # What is right by a margin of 0 only may be wrong on average.
     problem = samples.task_problem(40)
     found = []
-    for seed in range(10):
+    count = 10 if settings().max_examples >= 100 else 5
+    for seed in range(count):
         *_, last = Drl(epochs=20).learn(problem, Model(), seed=seed)
         found.append(accuracy(problem, last.model.weights))
-    assert sorted(found)[3] == 1.0
+    assert sorted(found)[count * 3 // 10] == 1.0
     assert np.mean(found) > 0.9
 
 
