@@ -67,9 +67,10 @@ class Reranked:
         rows = []
         for name, judged in self._sets():
             for row in judged.rows():
-                p = None if row["system"] == "oracle" else row["p"]
+                # What was learnt from is judged for the warning; an interval of it would be taken for one of new text.
+                untold = ("low", "high", "p") if name == "dev" else ("p",) if row["system"] == "oracle" else ()
                 verdict = self._verdict(judged) if row["system"] == "result" else None
-                rows.append({"set": name, **row, "p": p, "verdict": verdict})
+                rows.append({"set": name, **row, **dict.fromkeys(untold), "verdict": verdict})
         return rows
 
     def warnings(self) -> list[str]:

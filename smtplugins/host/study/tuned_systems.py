@@ -39,7 +39,8 @@ class TuningPlan:
 
         assert self.learner is not None
         learning = plan_of(study.host, self.learner, self.fixed, seed=seed, jobs=study.jobs)
-        return LoopPlan(learning, self.iterations, forests=self.nbest == 0, nbest=self.nbest or 100)
+        # Papers' baselines learn from all sentences at once.
+        return LoopPlan(learning, self.iterations, forests=self.nbest == 0, nbest=self.nbest or 100, folds=0)
 
 
 @dataclass(frozen=True)

@@ -78,6 +78,7 @@ def train(
         select=training.select,
         forests=True,
         rounds=training.rounds,
+        folds=0,
     )
     given = setting.weights(host, start, cache)
     sentences = read_text(host, training.text)
