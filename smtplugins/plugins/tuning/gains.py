@@ -15,7 +15,7 @@ from smtplugins.contracts.data import Sentence
 from smtplugins.contracts.errors import SmtError, UsageError
 from smtplugins.contracts.learners import ForestProblem
 from smtplugins.contracts.spec import parameters
-from smtplugins.plugins.tuning.common import column_of
+from smtplugins.plugins.tuning.common import column_of, sign_of
 from smtplugins.plugins.tuning.online import ORACLE, USUAL_SCALE, ScoredHypothesis
 
 if TYPE_CHECKING:
@@ -87,7 +87,9 @@ class ForestSource:
         factor = 1 / max(float(np.mean(words)), 1.0)
         rank = {name: i for i, name in enumerate(self.names)}
         refining = weights if scale is not None else _of_fixed_spread(problem, rank, weights)
+        self.metric = problem.metric
         self.sentences: list[list[GainGraph]] = []
+        with_forests = []
         for index, graphs in enumerate(problem.graphs):
             references = [stream[index] for stream in problem.references]
             feature = linear_form(problem.metric, references, form or {})
@@ -98,8 +100,10 @@ class ForestSource:
                     forests.append(_gain_graph(refined, factor * gains, rank))
             if forests:
                 self.sentences.append(forests)
+                with_forests.append(index)
         if not self.sentences:
             raise SmtError("expected forests to learn from, found none with a derivation")
+        self.references = [[stream[index] for index in with_forests] for stream in problem.references]
         self.scale, self.length = scale or USUAL_SCALE, 1.0
         if scale is None:
             refined_graphs = [graph for forests in self.sentences for graph in forests]
@@ -124,20 +128,17 @@ class ForestSource:
         return ForestView(self.sentences[index])
 
     def worth(self, weights: Array) -> float:
-        """The mean linear gain of the 1-best derivations, per reference word."""
+        """The metric of the 1-best derivations."""
         from smtplugins.contracts.tools.graphs import viterbi
 
-        total = 0.0
+        texts = []
         for graphs in self.sentences:
-            scored = [(graph, viterbi(graph.graph, graph.scores(weights))) for graph in graphs]
-            candidates = [
-                (best.score, float(graph.gains[best.edges].sum())) for graph, best in scored if best is not None
-            ]
-            total += max(candidates, key=lambda pair: pair[0])[1]
-        return total / self.scale / len(self)
+            derivations = [viterbi(graph.graph, graph.scores(weights)) for graph in graphs]
+            texts.append(max((best for best in derivations if best is not None), key=lambda best: best.score).text)
+        return float(self.metric.score(self.metric.stats(texts, self.references).sum(axis=0)))
 
     def better(self, value: float, other: float) -> bool:
-        return value > other
+        return sign_of(self.metric) * (value - other) > 0
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 
 from smtplugins.contracts.errors import SmtError, UsageError
 from smtplugins.contracts.models import Model
@@ -113,6 +113,24 @@ def test_choices_in_forests_are_those_of_all_derivations(seed: int) -> None:
             assert got == pytest.approx(wanted.max(), abs=1e-4)
             ids, values = choice.features
             assert values @ weights[ids] == pytest.approx(choice.score, abs=1e-4)
+
+
+@given(SEEDS)
+@settings(max_examples=10)
+def test_epochs_are_judged_by_the_metric_of_the_best_derivations(seed: int) -> None:
+    problem = forests(seed, count=3, each=2)
+    weights = np.random.default_rng(seed).normal(size=3)
+    source = ForestSource(problem, {}, None, 0, None)
+    by_name = dict(zip(source.names, weights, strict=False))
+    texts = []
+    for graphs in problem.graphs:
+        found = [one for graph in graphs for one in derivations(graph)]
+        scores = np.array([sum(by_name[name] * value for name, value in one.features.items()) for one in found])
+        best = {" ".join(found[k].words) for k in np.flatnonzero(scores > scores.max() - 1e-6)}
+        assume(len(best) == 1)
+        texts.append(best.pop())
+    wanted = problem.metric.score(problem.metric.stats(texts, problem.references).sum(axis=0))
+    assert source.worth(weights[: len(by_name)]) == pytest.approx(wanted)
 
 
 def test_forests_are_learnt_from() -> None:
