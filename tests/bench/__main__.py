@@ -31,7 +31,7 @@ from learners import learners
 from lm import lm, lm_big
 from loading import loading
 from localized import localized
-from loops import loops
+from loops import PHRASES, loop_starts, loops
 from measure import best_child, interleaved
 from mert import mert
 from metrics import metrics
@@ -135,6 +135,7 @@ def main() -> None:
     benchmarks |= {"metrics": lambda: metrics(SHARED), "mbr": lambda: mbr(SHARED)}
     benchmarks |= {"learners": lambda: learners(SHARED)}
     benchmarks |= {"tuning": tuning, "loops": lambda: loops(SHARED), "heldout": lambda: heldout(SHARED)}
+    benchmarks |= {"loops-phrases": lambda: loops(SHARED, PHRASES), "loop-starts": lambda: loop_starts(SHARED)}
     benchmarks |= {"walk": lambda: walk(SHARED)}
     benchmarks |= {"umt": lambda: umt(SHARED)}
     benchmarks |= {"localized": lambda: localized(SHARED)}

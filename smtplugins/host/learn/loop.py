@@ -60,7 +60,7 @@ class LoopPlan:
     ``reach``: how far an iteration may move from the best weights so far (``host/learn/trust_region.py``), 0 for no
     limit. The default is 0.3 for lists and no limit for forests, which contain nearly all the decoder can find.
     ``folds``: learn without each of this many parts of the sentences, go as far as the parts left out support, and stop
-    when they support no step; 0 to learn once from all sentences. The default is 5 if there are 50 sentences or more.
+    when they support no step; 0 to learn once from all. The default is 5 for lists of 50 sentences or more.
     """
 
     plan: Plan
@@ -98,7 +98,7 @@ class LoopPlan:
     def parts(self, sentences: int) -> int:
         """The number of folds for so many sentences."""
         if self.folds is None:
-            return _FOLDS if sentences >= _ENOUGH else 0
+            return _FOLDS if sentences >= _ENOUGH and not self.forests else 0
         if self.folds > sentences:
             raise UsageError(f"folds: expected at most {sentences}, the number of sentences, found {self.folds}")
         return self.folds

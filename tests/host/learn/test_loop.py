@@ -249,6 +249,7 @@ class TestFolds:
     def test_parts_follow_from_the_sentences(self, host: Host) -> None:
         plan = LoopPlan(plan_of(host, "mert"))
         assert [plan.parts(count) for count in (49, 50, 1000)] == [0, 5, 5]
+        assert replace(plan, forests=True).parts(50) == 0
         assert [replace(plan, folds=folds).parts(50) for folds in (0, 2, 50)] == [0, 2, 50]
         for folds in (1, -2):
             with pytest.raises(UsageError, match=f"folds: expected 2 or more, or 0 for none, found {folds}"):
