@@ -112,8 +112,13 @@ class RunDirectory:
                 )
             old = json.loads(existing.read_text(encoding="utf-8"))
             for key in ("options", "inputs", "seed"):
-                if old.get(key) != json.loads(json.dumps(record.get(key), default=str)):
-                    raise UsageError(f"{path}: cannot resume, {key} differ from those of the run in the folder")
+                before, now = old.get(key), json.loads(json.dumps(record.get(key), default=str))
+                if before != now:
+                    raise UsageError(
+                        f"{path}: cannot resume, {key} differ from those of the run in the folder"
+                        f"{_difference(before, now)}. A new run in another folder can begin with this one's weights "
+                        f"({argument('start', '-w')} {path})"
+                    )
             # The manifest stays as written, though the resuming command differs.
             sweep(path)
             return cls(path)
@@ -207,6 +212,14 @@ def _clear(path: Path, created: Iterable[Path]) -> None:
         # Another process may have put something there by now.
         with contextlib.suppress(OSError):
             item.rmdir()
+
+
+def _difference(before: Any, now: Any) -> str:
+    """The names of the entries that differ, after a colon."""
+    if not (isinstance(before, dict) and isinstance(now, dict)):
+        return ""
+    names = sorted(name for name in before.keys() | now.keys() if before.get(name) != now.get(name))
+    return f": {', '.join(names[:5])}{' and others' * (len(names) > 5)}"
 
 
 def _has_work(folder: Path) -> bool:

@@ -142,7 +142,11 @@ def _log_sum(values: Sequence[float]) -> float:
 
 
 def read_weights(path: Path, format: str | None = None, formats: Iterable[Format] | None = None) -> dict[str, float]:
-    """Read weights from a file of any weights format."""
+    """Read weights from a file of any weights format, or those of a run from its folder."""
+    if os.path.isdir(path):
+        path = os.path.join(path, "weights")
+        if not os.path.exists(path):
+            raise UsageError(f"{path}: expected the weights of a run that has ended, found no such file")
     with open_known(path, "weights", format, formats) as opened:
         weights: dict[str, float] = opened.record.read(opened.lines())
     return weights

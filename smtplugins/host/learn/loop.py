@@ -289,7 +289,7 @@ class Loop:
         """
         plan = self.options.plan
         plan = limit_reach(self.host, replace(plan, folder=folder, seed=plan.seed + again * plan.runs), course.radius)
-        note = self.note if len(course.tried) == 1 else lambda text: None
+        note = self.note if len(course.tried) == 1 and not again else lambda text: None
         if self._folds and not course.poor:
             material.check(note)
             return FoldWays.learn(self.host, material, plan, course.best, self._folds, course.radius)

@@ -97,7 +97,7 @@ def run(
 ) -> Ended:
     settings = load_config("run.yaml", ["references=ref.en", "metric={name: bleu, tokenize: none}", *config])
     plan = plan_of(host, learner, runs=runs, jobs=jobs)
-    told: dict[str, Any] = {name: options.pop(name) for name in ("told", "note") if name in options}
+    told: dict[str, Any] = {name: options.pop(name) for name in ("told", "note", "start") if name in options}
     chosen = LoopPlan(plan, **{"iterations": 3, "nbest": 10, **options})
     return tune_decoder(host, settings, chosen, Path(folder), resume=resume, cache="off", **told)
 
@@ -264,6 +264,24 @@ class TestFolds:
 
 
 class TestStarts:
+    def test_a_run_with_more_features_begins_with_the_weights_of_another(self, host: Host) -> None:
+        before = run(host, "out", iterations=1)
+        more = Path("run.yaml").read_text().replace("glue,name=Glue", "glue,name=Glue\n    - phrase-penalty,name=PP")
+        Path("run.yaml").write_text(more)
+        with pytest.raises(UsageError, match=r"options differ .*: config\. A new run .* begin with this one's weights"):
+            run(host, "out", iterations=1, resume=True)
+        start = host.read_weights("out")
+        assert start == dict(before)
+        notes: list[str] = []
+        after = run(host, "more", "mert", start=start, note=notes.append)
+        assert "features without a weight start at 0: PP" in notes
+        assert len(set(notes)) == len(notes)
+        assert after.iterations[0]["decoded"] == before.score
+        assert after["PP"]
+        Path("empty").mkdir()
+        with pytest.raises(UsageError, match="empty/weights: expected the weights of a run that has ended"):
+            host.read_weights("empty")
+
     def test_from_weights_that_decode_badly_there_is_no_limit(self, host: Host) -> None:
         Path("wrong").write_text("".join(f"{name} {-value}\n" for name, value in host.read_weights("weights").items()))
         done = run(host, "out", "mert", nbest=50, iterations=6, config=("model.weights=wrong",))
