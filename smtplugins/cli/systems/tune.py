@@ -38,7 +38,9 @@ def add_learning(parser: argparse.ArgumentParser, learner: str | None) -> None:
     )
     options.add_metric(group)
     options.add_post(parser)
-    group.add_argument("-w", "--weights", metavar="FILE", help="start weights (default: estimated from totals)")
+    group.add_argument(
+        "-w", "--weights", metavar="FILE", help="start weights, or the folder of a run (default: estimated from totals)"
+    )
     group.add_argument(
         "--keep", action="append", default=[], metavar="FEATURE", help="keep this feature's weight fixed (repeatable)"
     )
