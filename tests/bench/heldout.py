@@ -3,7 +3,11 @@
 Each learner has its defaults (and variants that are named with their options) and starts at the same weights. A row is
 the mean held-out BLEU over splits and seeds, its standard deviation over splits, the mean difference to the start
 weights with its standard error over splits (halves of the same sentences: differences below two of these are noise),
-and the length of the output divided by that of the references.
+and the length of the output divided by that of the references. ``beyond_noise`` has the differences of two rows that
+are above two standard errors. Rows are also printed to standard error when they are ready: the forests take 20 minutes.
+
+``Moses' kbmira`` is the oracle of ``tests/plugins/tuning``, which prints what Moses' own program prints: the rule of
+``mira,rule=kbmira`` on the 16 hypotheses or less of each list that it keeps.
 
 The beds: Moses' last development lists (150 sentences, 14 features); forests of cdec's rules as ``hiero`` makes them
 (300 sentences); and short lists as neural systems write them: 16 hypotheses with a total, a length and the score of a
@@ -12,7 +16,9 @@ language model (200 sentences).
 
 from __future__ import annotations
 
+import itertools
 import os
+import sys
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -23,8 +29,13 @@ SPLITS = range(1, 7)
 SEEDS = (1, 2, 3)
 METRIC = "bleu,tokenize=none"
 SHORT = 16
-LISTS = ("mert", "mira", "perceptron", "pro", "minrisk", "minrisk,objective=sentence")
-FORESTS = ("mert", "mira", "minrisk", "perceptron")
+KBMIRA = "Moses' kbmira"
+PLUS = ("pro,plus=1", "pro,plus=1,smooth_brevity=true")
+LISTS = (
+    *("mert", "mira", "mira,rule=kbmira", KBMIRA, "perceptron", "pro", *PLUS),
+    *("minrisk", "minrisk,objective=sentence"),
+)
+FORESTS = ("mert", "mira", "mira,gain_precision=0.85,gain_decay=0.7", "minrisk", "perceptron")
 SEEDLESS = ("minrisk",)
 
 
@@ -117,28 +128,46 @@ def _rows(host: Any, bed: Bed) -> Iterator[tuple[str, Any]]:
     import numpy as np
 
     halves = [_halves(len(_items(bed.material)), split) for split in SPLITS]
-    before = [_judged(_part(bed.material, test), bed.start) for _, test in halves]
-    yield "start", {"bleu": round(_mean(before, 0), 2), "length": round(_mean(before, 1), 3)}
+    start = np.array([_judged(_part(bed.material, test), bed.start) for _, test in halves])
+    scores = {"start": start[:, 0]}
+    bleu, length = start.mean(axis=0).tolist()
+    yield "start", _told("start", {"bleu": round(bleu, 2), "length": round(length, 3)})
     for learner in bed.learners:
         seeds = SEEDS[:1] if learner.partition(",")[0] in SEEDLESS else SEEDS
         after = np.array([[_held_out(host, bed, learner, seed, *half) for seed in seeds] for half in halves])
         by_split = after.mean(axis=1)
-        gains = by_split[:, 0] - np.array([score for score, _ in before])
-        yield (
-            learner,
-            {
-                "bleu": round(float(by_split[:, 0].mean()), 2),
-                "deviation": round(float(by_split[:, 0].std(ddof=1)), 2),
-                "gain": round(float(gains.mean()), 2),
-                "error": round(float(gains.std(ddof=1) / len(gains) ** 0.5), 2),
-                "seeds": round(float(after[:, :, 0].std(axis=1, ddof=1).mean()), 2) if len(seeds) > 1 else None,
-                "length": round(float(by_split[:, 1].mean()), 3),
-            },
-        )
+        scores[learner] = by_split[:, 0]
+        gain, error = _difference(scores[learner], scores["start"])
+        row = {
+            "bleu": round(float(by_split[:, 0].mean()), 2),
+            "deviation": round(float(by_split[:, 0].std(ddof=1)), 2),
+            "gain": gain,
+            "error": error,
+            "seeds": round(float(after[:, :, 0].std(axis=1, ddof=1).mean()), 2) if len(seeds) > 1 else None,
+            "length": round(float(by_split[:, 1].mean()), 3),
+        }
+        yield learner, _told(learner, row)
+    yield "beyond_noise", _told("beyond_noise", list(_clear(scores)))
 
 
-def _mean(rows: Sequence[tuple[float, float]], at: int) -> float:
-    return sum(row[at] for row in rows) / len(rows)
+def _told(name: str, row: Any) -> Any:
+    print(name, row, file=sys.stderr, flush=True)
+    return row
+
+
+def _difference(scores: Any, others: Any) -> tuple[float, float]:
+    """The mean difference over splits, and its standard error."""
+    apart = scores - others
+    return round(float(apart.mean()), 2), round(float(apart.std(ddof=1) / len(apart) ** 0.5), 2)
+
+
+def _clear(scores: dict[str, Any]) -> Iterator[str]:
+    """The pairs of rows, the better one first, whose difference is above two standard errors."""
+    order = sorted(scores, key=lambda name: -scores[name].mean())
+    for better, worse in itertools.combinations(order, 2):
+        gain, error = _difference(scores[better], scores[worse])
+        if gain > 2 * error:
+            yield f"{better} above {worse}: {gain:+} ± {error}"
 
 
 def _halves(count: int, split: int) -> tuple[list[int], list[int]]:
@@ -151,8 +180,23 @@ def _halves(count: int, split: int) -> tuple[list[int], list[int]]:
 def _held_out(host: Any, bed: Bed, learner: str, seed: int, train: Sequence[int], test: Sequence[int]) -> Any:
     from smtplugins.host.learn.tuning import plan_of, tune
 
+    if learner == KBMIRA:
+        return _judged(_part(bed.material, test), _kbmira(_part(bed.material, train).matrix, bed.start, seed))
     plan = plan_of(host, learner, seed=seed)
     return _judged(_part(bed.material, test), tune(host, _part(bed.material, train), plan, bed.start))
+
+
+def _kbmira(matrix: Any, start: dict[str, float], seed: int) -> dict[str, float]:
+    sys.path.append(str(Path(__file__).resolve().parents[1] / "plugins/tuning"))
+    from kbmira import Shuffled, best_of, counts_of, first_of_buckets, kbmira
+
+    features, counts = [], []
+    for part in itertools.starmap(slice, itertools.pairwise(matrix.lists.tolist())):
+        rows = first_of_buckets(matrix.dense[part])
+        features.append(matrix.dense[part][rows])
+        counts.append(counts_of(matrix.stats[part])[rows])
+    learnt = best_of(kbmira(features, counts, matrix.column(start), 60, Shuffled(seed))).weights
+    return dict(zip(matrix.names, learnt.tolist(), strict=True))
 
 
 def _items(material: Any) -> Any:
