@@ -35,7 +35,8 @@ LISTS = (
     *("mert", "mira", "mira,rule=kbmira", KBMIRA, "perceptron", "pro", *PLUS),
     *("minrisk", "minrisk,objective=sentence"),
 )
-FORESTS = ("mert", "mira", "mira,gain_precision=0.85,gain_decay=0.7", "minrisk", "perceptron")
+PUBLISHED = ",gain_precision=0.85,gain_decay=0.7"
+FORESTS = ("mert", "mira", "mira" + PUBLISHED, "minrisk", "minrisk" + PUBLISHED, "perceptron" + PUBLISHED)
 SEEDLESS = ("minrisk",)
 
 

@@ -45,8 +45,8 @@ class Minrisk:
     are means over sentences, in units of 1. ``objective``: the corpus score of the expected statistics (BLEU's brevity
     penalty is not smooth there, and the minimiser may stop early at its edge), or the expected sentence scores; on
     forests always the expected linear gains, per reference word. Forests are refined with ``pop_limit`` (0: exactly).
-    ``gain_precision`` and ``gain_decay`` are parameters of the linear form: the published values for BLEU favour short
-    outputs where fewer words are right. Without a penalty, weights may grow without limit.
+    ``gain_precision`` and ``gain_decay`` are parameters of the linear form, 0.5 and 0.6 by default: with the published
+    values for BLEU, 0.85 and 0.7, outputs become too short. Without a penalty, weights may grow without limit.
     """
 
     accepts = frozenset({ListProblem, ForestProblem})

@@ -8,7 +8,6 @@ set of constraints of D. Chiang, "Hope and Fear for Discriminative Training of S
 from __future__ import annotations
 
 from collections.abc import Iterator
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal
 
 from smtplugins.contracts.errors import UsageError
@@ -54,8 +53,6 @@ class Mira(OnlineLearner):
     references; they are in words, so the length of the start weights matters. The background starts with ones and
     changes only where hope and fear differ; the average is over updates; the start weights are no candidate.
     """
-
-    usual_form = MappingProxyType({"precision": 0.5, "decay": 0.6})
 
     def __init__(
         self,

@@ -9,11 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Protocol
 
 from smtplugins.contracts.learners import ForestProblem, LearnerState, ListProblem
-from smtplugins.contracts.spec import parameters
 from smtplugins.contracts.tools.learning import matrix_of
 from smtplugins.plugins.tuning.common import (
     best_score,
@@ -287,8 +285,6 @@ class OnlineLearner:
     bounds: str
     pop_limit: int
     form: Mapping[str, float]
-    usual_form: Mapping[str, float] = MappingProxyType({})
-    """Parameters of a metric's linear form, where it has them and ``form`` does not."""
 
     def begin(
         self,
@@ -306,9 +302,7 @@ class OnlineLearner:
         else:
             from smtplugins.plugins.tuning.gains import ForestSource
 
-            known = parameters(getattr(problem.metric, "linear", lambda references: None))
-            form = {name: value for name, value in self.usual_form.items() if name in known} | {**self.form}
-            source = ForestSource(problem, start.weights, self.scale, self.pop_limit, origin, form)
+            source = ForestSource(problem, start.weights, self.scale, self.pop_limit, origin, self.form)
         return Online.begin(source, start, self.fixed, self.bounds, seed, resume)
 
     def lists(self, problem: ListProblem, background: bool, origin: Array) -> ListSource:
