@@ -213,14 +213,19 @@ def _check(problem: ForestProblem) -> None:
             raise SmtError(f"expected {len(problem.graphs)} references, one for each sentence, found {len(stream)}")
 
 
+def usual_form(metric: Metric) -> dict[str, float]:
+    """The parameters of a metric's linear form that learners use unless told otherwise."""
+    make = getattr(metric, "linear", None)
+    known = () if make is None else parameters(make)
+    return {name: value for name, value in _FORM.items() if name in known}
+
+
 def linear_form(metric: Metric, references: list[str], form: Mapping[str, float]) -> Any:
     """The metric's linear form as a stateful feature for one sentence; raises an error if it has none."""
     make = getattr(metric, "linear", None)
-    known = {} if make is None else parameters(make)
-    if make is not None and not form.keys() <= known.keys():
+    if make is not None and not form.keys() <= parameters(make).keys():
         raise UsageError(f"the linear form of metric {metric.name} has no option {' and '.join(form)}")
-    usual = {name: value for name, value in _FORM.items() if name in known}
-    feature = None if make is None else make(references, **{**usual, **form})
+    feature = None if make is None else make(references, **form)
     if feature is None:
         raise SmtError(
             f"metric {metric.name} has no linear form, which forests need: use bleu,tokenize=none, or learn from lists"

@@ -119,9 +119,10 @@ class Minrisk:
     ) -> tuple[tuple[str, ...], Callable[[float, float], Objective], Callable[[Array], float]]:
         """The feature names, the objective as a function of (sharpness, temperature), and the metric of weights."""
         if isinstance(problem, ForestProblem):
-            from smtplugins.plugins.tuning.gains import ForestSource
+            from smtplugins.plugins.tuning.gains import ForestSource, usual_form
 
-            source = ForestSource(problem, start.weights, 1.0, self.pop_limit, origin, self.form)
+            form = {**usual_form(problem.metric), **self.form}
+            source = ForestSource(problem, start.weights, 1.0, self.pop_limit, origin, form)
             return source.names, lambda scale, heat: forest_risk(source, scale, heat), source.worth
         from smtplugins.contracts.tools.optimisers import ListRisk, mean_of_gains, score_of_sums
 

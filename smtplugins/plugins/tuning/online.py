@@ -300,9 +300,10 @@ class OnlineLearner:
             begun = matrix_of(problem).column(start.weights) if origin is None else origin
             source: Source = self.lists(problem, background, begun)
         else:
-            from smtplugins.plugins.tuning.gains import ForestSource
+            from smtplugins.plugins.tuning.gains import ForestSource, usual_form
 
-            source = ForestSource(problem, start.weights, self.scale, self.pop_limit, origin, self.form)
+            form = {**usual_form(problem.metric), **self.form}
+            source = ForestSource(problem, start.weights, self.scale, self.pop_limit, origin, form)
         return Online.begin(source, start, self.fixed, self.bounds, seed, resume)
 
     def lists(self, problem: ListProblem, background: bool, origin: Array) -> ListSource:

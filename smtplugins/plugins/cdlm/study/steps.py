@@ -12,7 +12,7 @@ from typing import Any
 from smtformats.files import open_binary_write
 from smtplugins.contracts.data import Sentence
 from smtplugins.contracts.errors import UsageError
-from smtplugins.contracts.spec import Spec
+from smtplugins.contracts.spec import Spec, parameters
 from smtplugins.contracts.tools.decoding import make_translator, read_source
 from smtplugins.contracts.tools.files import load_grammar
 from smtplugins.contracts.tools.language_models import check_lm
@@ -193,7 +193,9 @@ class CdlmStudy(Study):
         """The learner with the gains of ``--gains``."""
         learner, gains = Spec.parse(self.args.learner), self.args.gains
         if gains == "published":
-            return learner
+            known = parameters(self.host.registry.factory("learners", learner.name))
+            published = {"gain_precision": 0.85, "gain_decay": 0.7}
+            return Spec(learner.name, {**{key: published[key] for key in published if key in known}, **learner.options})
         if gains == "measured":
             shape = self.step("gains", self._measure_gains)
             options: Mapping[str, Any] = {"gain_precision": shape["precision"], "gain_decay": shape["decay"]}

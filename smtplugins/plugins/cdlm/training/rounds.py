@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from smtplugins.contracts.tools.running import Host
     from smtplugins.contracts.tools.tuning import Ended
 
-LEARNER = "minrisk,temperature=0,quenches=0"
+LEARNER = "minrisk,temperature=0,quenches=0,gain_precision=0.85,gain_decay=0.7"
 """The defaults of the authors' code: no annealing, and the published linear gains."""
 RUN = "run"
 
