@@ -48,13 +48,14 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--bootstrap", type=int, default=1000, metavar="N", help="bootstrap samples for intervals and p (default: 1000)"
     )
     options.add_partial(parser)
-    add_learning(parser, "mert")
+    add_learning(parser, "minrisk")
     options.add_table(parser)
 
 
 def run(args: argparse.Namespace) -> None:
     """Run the command."""
     from smtplugins.host import runs
+    from smtplugins.host.learn.tuning import LISTS
 
     learnt = [args.dev, *args.dev_ref, args.dev_source, args.weights, *options.feature_files(args)]
     inputs, judged = (
@@ -66,7 +67,12 @@ def run(args: argparse.Namespace) -> None:
     # The inputs are the tuning data, by which `smt evaluate` recognises in-sample scores.
     record = runs.manifest(
         command=runs.argv(),
-        options={"learner": args.learner, "metric": args.metric, "features": args.feature, "applied_to": judged},
+        options={
+            "learner": args.learner or LISTS,
+            "metric": args.metric,
+            "features": args.feature,
+            "applied_to": judged,
+        },
         inputs=inputs,
         plugins=host.plugins,
         seed=1 if args.seed is None else args.seed,

@@ -26,15 +26,13 @@ if TYPE_CHECKING:
 _LOOP = ("iterations", "epsilon", "select", "reach")
 
 
-def add_learning(parser: argparse.ArgumentParser, learner: str | None) -> None:
-    """Add the learning options, shared with ``rerank``."""
+def add_learning(parser: argparse.ArgumentParser, learner: str, runner: str = "") -> None:
+    """Add the learning options, shared with ``rerank``; ``learner`` and ``runner`` say what the defaults are."""
     group = parser.add_argument_group("learning")
     group.add_argument(
         "--learner",
-        default=learner,
         metavar="NAME[,key=value...]",
-        help=f"learner with options (default: {learner or 'that of the configuration, else mert'}; `smt learners` "
-        "lists them)",
+        help=f"learner with options (default: {learner}; `smt learners` lists them)",
     )
     options.add_metric(group)
     options.add_post(parser)
@@ -52,9 +50,8 @@ def add_learning(parser: argparse.ArgumentParser, learner: str | None) -> None:
         help="result of several runs: the average of their weights, or the weights of the best run (default: average)",
     )
     group.add_argument("--seed", type=int, metavar="N", help="seed of the first run (default: 1)")
-    more = "" if learner is not None else "`runner` of the configuration, else "
     group.add_argument(
-        "-j", "--jobs", type=int, metavar="N", help=f"processes, same weights for any N (default: {more}1)"
+        "-j", "--jobs", type=int, metavar="N", help=f"processes, same weights for any N (default: {runner}1)"
     )
 
 
@@ -105,7 +102,11 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--dir", metavar="DIR", help="folder for the run's steps, to resume from (default with -c: output.dir)"
     )
     parser.add_argument("--resume", action="store_true", help="resume the run in that folder")
-    add_learning(parser, None)
+    add_learning(
+        parser,
+        "minrisk for lists, mert for forests; with -c that of the configuration, else mert",
+        "`runner` of the configuration, else ",
+    )
     _add_decoder(parser)
     options.add_cache(parser)
     options.add_table(parser)
@@ -288,7 +289,7 @@ def _number(value: Any) -> Any:
 def _tune_with_decoder(args: argparse.Namespace) -> None:
     from smtplugins.host.config.override import with_decoder
     from smtplugins.host.learn import policies
-    from smtplugins.host.learn.tuning import plan_of
+    from smtplugins.host.learn.tuning import LOOP, plan_of
 
     _check_output(args)
     host, config = options.load_configured(args, _overrides(args))
@@ -298,7 +299,7 @@ def _tune_with_decoder(args: argparse.Namespace) -> None:
         config = with_decoder(host, config, args.decoder)
     if config.output.dir is None:
         raise UsageError("expected a folder for the run (--dir DIR, or output.dir in the configuration), found none")
-    plan = plan_of(host, config.learner or "mert", args.keep, args.runs, seed=config.seed, combine=args.combine)
+    plan = plan_of(host, config.learner or LOOP, args.keep, args.runs, seed=config.seed, combine=args.combine)
     tune = _tune_policy if policies.takes_tasks_only(host, plan.learner) else _tune_loop
     manifest = options.Manifest(args, [args.config, args.weights])
     result = tune(host, config, args)

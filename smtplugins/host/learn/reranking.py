@@ -125,7 +125,7 @@ class RerankSettings:
 
     features: Sequence[Any] = ()
     metric: Any = "bleu"
-    learner: AnySpec = "mert"
+    learner: AnySpec | None = None
     seed: int = 1
     runs: int | None = None
     combine: Literal["average", "best"] = "average"

@@ -161,6 +161,10 @@ class Plan:
         return not any(self.learner.options.get(name) for name in ("fixed", "bounds"))
 
 
+LISTS, FORESTS, LOOP = "minrisk", "mert", "mert"
+"""The default learners: those that did best held out (``plugins/tuning/README.md``)."""
+
+
 def plan_of(
     host: Host,
     learner: str | Mapping[str, Any] | Spec,

@@ -34,7 +34,7 @@ class Learning:
         lists: ListStream | Iterable[Candidates] | Path | Sequence[Path] = (),
         refs: System | Sequence[System] = (),
         *,
-        learner: AnySpec = "mert",
+        learner: AnySpec | None = None,
         metric: AnySpec = "bleu",
         seed: int = 1,
         runs: int | None = None,
@@ -54,21 +54,23 @@ class Learning:
     ) -> Tuned:
         """Learn weights from lists (several paths are merged); the result is a mapping that also holds the runs.
 
-        ``start``: start weights, by default estimated from the lists' totals. ``keep``: features whose weights stay
-        fixed. ``runs``: this many, with seeds from ``seed`` on (default 1); ``combine``: use the average of their
-        weights, or the best run's. ``folds``: also cross-validate with this many. ``jobs``: processes, same weights for
-        any number. ``forests``: a folder or file of forests, in place of lists. ``scores``: statistics files of Moses'
-        extractor, whose feature files are then ``lists``. ``sources`` are for metrics that read them; ``post``
-        postprocesses hypotheses; ``format`` is that of the lists or forests. ``folder``: save steps there, and resume
-        from them. ``note`` is called with remarks for the user.
+        ``learner``: by default ``minrisk`` for lists and ``mert`` for forests, which did best on sentences that they
+        did not learn from. ``start``: start weights, by default estimated from the lists' totals. ``keep``: features
+        whose weights stay fixed. ``runs``: this many, with seeds from ``seed`` on (default 1); ``combine``: use the
+        average of their weights, or the best run's. ``folds``: also cross-validate with this many. ``jobs``: processes,
+        same weights for any number. ``forests``: a folder or file of forests, in place of lists. ``scores``: statistics
+        files of Moses' extractor, whose feature files are then ``lists``. ``sources`` are for metrics that read them;
+        ``post`` postprocesses hypotheses; ``format`` is that of the lists or forests. ``folder``: save steps there, and
+        resume from them. ``note`` is called with remarks for the user.
         """
         from smtplugins.host.learn.training_data import metric_of
-        from smtplugins.host.learn.tuning import plan_of
+        from smtplugins.host.learn.tuning import FORESTS, LISTS, plan_of
         from smtplugins.host.learn.tuning_inputs import Inputs, tune_inputs
 
         host = cast("Host", self)
         place = None if folder is None else pathlib.Path(folder)
-        plan = plan_of(host, learner, listed(keep), runs, seed=seed, combine=combine, jobs=jobs, folder=place)
+        chosen = learner or (LISTS if forests is None else FORESTS)
+        plan = plan_of(host, chosen, listed(keep), runs, seed=seed, combine=combine, jobs=jobs, folder=place)
         judge = metric_of(host, metric, post)
         inputs = Inputs(lists, listed(refs), judge, listed(scores), forests, sources, format, allow_partial)
         return tune_inputs(host, inputs, plan, start, folds, note)
@@ -109,11 +111,11 @@ class Learning:
         the run; ``told`` is called with a line per iteration, ``note`` with remarks.
         """
         from smtplugins.host.learn import loop
-        from smtplugins.host.learn.tuning import plan_of
+        from smtplugins.host.learn.tuning import LOOP, plan_of
 
         host = cast("Host", self)
         record = config_of(config, overrides, ignore)
-        chosen, place = learner or record.learner or "mert", _place(folder, record, "tune_decoder")
+        chosen, place = learner or record.learner or LOOP, _place(folder, record, "tune_decoder")
         plan = plan_of(host, chosen, listed(keep), runs, seed=record.seed, combine=combine, jobs=jobs)
         length = (record.output.nbest if record.output.nbest > 1 else 100) if nbest is None else nbest
         whole = forests or loop.takes_forests_only(host, plan.learner)
@@ -183,7 +185,7 @@ class Learning:
         *,
         features: AnySpec | Callable[..., Any] | Sequence[AnySpec | Callable[..., Any]] = (),
         metric: AnySpec = "bleu",
-        learner: AnySpec = "mert",
+        learner: AnySpec | None = None,
         seed: int = 1,
         runs: int | None = None,
         combine: Literal["average", "best"] = "average",
