@@ -35,9 +35,15 @@ def file_hash(path: str | os.PathLike[str]) -> str:
 
 
 def input_hashes(paths: Iterable[str | os.PathLike[str]]) -> dict[str, str]:
-    """The hash of each input file, taken before a run changes anything; pipes are not hashed."""
-    names = sorted({os.fspath(path) for path in paths})
-    return {name: file_hash(name) if name != "-" and os.path.isfile(name) else "not a file" for name in names}
+    """The hash of each input file, taken before a run changes anything; pipes are not hashed.
+
+    The hash of the folder of a run is that of its weights.
+    """
+    hashes = {}
+    for name in sorted({os.fspath(path) for path in paths}):
+        file = os.path.join(name, "weights") if os.path.isdir(name) else name
+        hashes[name] = file_hash(file) if name != "-" and os.path.isfile(file) else "not a file"
+    return hashes
 
 
 def manifest(

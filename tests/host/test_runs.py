@@ -48,6 +48,12 @@ def test_inputs_are_sorted_and_only_files_are_read(tmp_path: Path) -> None:
     assert list(hashes) == ["-", str(tmp_path / "a"), str(tmp_path / "b"), str(tmp_path / "pipe")]
     assert [hashes["-"], hashes[str(tmp_path / "pipe")]] == ["not a file"] * 2
     assert len(hashes[str(tmp_path / "a")]) == 64
+    assert input_hashes([tmp_path]) == {str(tmp_path): "not a file"}
+
+
+def test_the_hash_of_a_run_is_that_of_its_weights(tmp_path: Path) -> None:
+    (tmp_path / "weights").write_text("LM 1\n")
+    assert set(input_hashes([tmp_path]).values()) == set(input_hashes([tmp_path / "weights"]).values())
 
 
 def test_written_manifest_is_json(tmp_path: Path) -> None:

@@ -206,14 +206,18 @@ def _folder(host: Host, args: argparse.Namespace, inputs: list[str | None]) -> R
     from pathlib import Path
 
     from smtplugins.host import runs
+    from smtplugins.host.learn.tuning import FORESTS, LISTS
 
     named = (
-        *("input", "ref", "source", "learner", "metric", "post", "keep", "runs", "combine", "folds"),
+        *("input", "ref", "source", "metric", "post", "keep", "runs", "combine", "folds"),
         *("from_format", "allow_partial"),
     )
     record = runs.manifest(
         command=[item for item in runs.argv() if item != "--resume"],
-        options={name: getattr(args, name) for name in named},
+        options={
+            "learner": args.learner or (FORESTS if args.forests else LISTS),
+            **{name: getattr(args, name) for name in named},
+        },
         inputs=runs.input_hashes([item for item in inputs if item]),
         plugins=host.plugins,
         seed=1 if args.seed is None else args.seed,

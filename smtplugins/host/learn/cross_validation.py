@@ -10,7 +10,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from smtplugins.contracts.errors import UsageError
+from smtplugins.contracts.errors import SmtError, UsageError
+from smtplugins.host.arguments import argument
 from smtplugins.host.files.lists import ListStream, ranking
 from smtplugins.host.judge.histories import mean_weights
 from smtplugins.host.learn.training_data import Material
@@ -51,7 +52,6 @@ def cross_validate(
     count = len(material)
     fold_weights = []
     for rest, within in _without_each(material, folds, plan.folder):
-        rest.check(lambda text: None)
         runs = learn(host, rest, replace(plan, folder=within), start)
         fold_weights.append(combine_runs(runs, plan.combine, material.metric.higher_is_better)[0])
     held_out = _held_out(material, fold_weights)
@@ -60,10 +60,17 @@ def cross_validate(
 
 
 def _without_each(material: Material, folds: int, folder: Path | None) -> Iterator[tuple[Material, Path | None]]:
-    """The data without each of the folds, and the folder for what is learnt from it."""
+    """The data without each of the folds, and the folder for what is learnt from it.
+
+    Raises SmtError, naming the fold, if nothing can be learnt without it.
+    """
     count = len(material)
     for fold in range(folds):
         rest = material.part([k for k in range(count) if fold_of(k, count, folds) != fold])
+        try:
+            rest.check(lambda text: None)
+        except SmtError as error:
+            raise SmtError(f"without fold {fold + 1} of {folds} ({argument('folds')}): {error}") from error
         yield rest, None if folder is None else folder / f"fold-{fold + 1}"
 
 

@@ -218,6 +218,19 @@ class TestFrozen:
         assert smt(*arguments, "--resume").ok() == first
         assert smt(*arguments, "--resume").ok() == first
 
+    def test_a_run_names_its_learner_and_the_weights_of_another_run(self, smt: Smt, example: Path) -> None:
+        folders = ("--dir", "run", "-w", "before")
+        arguments = ("tune", "-i", "moses.nbest", "-r", "ref.en", *BLEU, "-q", "-o", "w", *folders)
+        Path("before").mkdir()
+        Path("before/weights").write_text("LM0 1\n")
+        smt(*arguments).ok()
+        record = json.loads(Path("run/manifest.json").read_text())
+        assert record["options"]["learner"] == "minrisk"
+        refused = smt(*arguments, "--resume", "--learner", "mert")
+        assert "options differ from those of the run in the folder: learner." in refused.err
+        Path("before/weights").write_text("LM0 2\n")
+        assert "inputs differ from those of the run in the folder: before." in smt(*arguments, "--resume").err
+
     def test_manifest(self, smt: Smt, example: Path) -> None:
         smt("tune", "-i", "moses.nbest", "-r", "ref.en", *TOY, *BLEU, "-o", "w", "--manifest", "m").ok()
         record = json.loads(Path("m").read_text())

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import smtplugins as smt
-from smtplugins.contracts.errors import UsageError
+from smtplugins.contracts.errors import SmtError, UsageError
 from smtplugins.host.host import Host
 from tests.host.teaching import BLEU, REFS, lists, teaching_host, write
 
@@ -44,3 +44,9 @@ def test_numbers_of_folds(host: Host) -> None:
     for folds in (1, 6):
         with pytest.raises(UsageError, match=f"folds: expected 2 to 5, as there are 5 lists, found {folds}"):
             host.tune(lists(), [REFS], learner="given", metric=BLEU, folds=folds)
+
+
+def test_a_fold_without_which_nothing_can_be_learnt_is_named(host: Host) -> None:
+    known = [nbest if k == 4 else nbest.select([0]) for k, nbest in enumerate(lists())]
+    with pytest.raises(SmtError, match=r"without fold 3 of 3 \(folds\): expected .*, found a single hypothesis"):
+        host.tune(known, [REFS], learner="given", metric=BLEU, folds=3, start={"good": 0.0})
