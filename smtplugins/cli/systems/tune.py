@@ -92,8 +92,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
         type=int,
         metavar="K",
         help="cross-validate: learn K times, each time without a part of the sentences, and judge by the parts left "
-        "out; with -c, this says how far each step goes and when to stop (default with -c: 5 for lists of 50 "
-        "sentences or more, else 0, never)",
+        "out; with -c, the parts left out say how far each step goes and when to stop (default with -c: 5 for lists "
+        "of 50 sentences or more, else 0: learn from all sentences at once)",
     )
     parser.add_argument(
         "--resorted", metavar="FILE", help="with --folds: write lists sorted by weights learnt without them"

@@ -70,7 +70,8 @@ class Reranked:
                 # What was learnt from is judged for the warning; an interval of it would be taken for one of new text.
                 untold = ("low", "high", "p") if name == "dev" else ("p",) if row["system"] == "oracle" else ()
                 verdict = self._verdict(judged) if row["system"] == "result" else None
-                rows.append({"set": name, **row, **dict.fromkeys(untold), "verdict": verdict})
+                tests = {} if "p" in untold else row["tests"]
+                rows.append({"set": name, **row, **dict.fromkeys(untold), "tests": tests, "verdict": verdict})
         return rows
 
     def warnings(self) -> list[str]:

@@ -173,6 +173,9 @@ class TestWarnings:
             lists[0], [EXAMPLE / "dev.en"], lists[1], [EXAMPLE / "test.en"], learner=LEARNER, metric=BLEU, samples=100
         )
         assert (self.verdicts(done), done.warnings()) == (["better", "better"], [])
+        # What was learnt from has neither intervals nor tests.
+        tested = [(row["set"], row["system"]) for row in done.rows() if row["p"] is not None or row["tests"]]
+        assert tested == [("test", "result")]
 
 
 @pytest.mark.parametrize("there", [False, True])
