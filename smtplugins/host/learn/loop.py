@@ -26,7 +26,7 @@ from smtplugins.host.learn import tuning
 from smtplugins.host.learn.cross_validation import FoldWays
 from smtplugins.host.learn.pools import ForestPool, ListPool, Work, write_json
 from smtplugins.host.learn.training_data import Note
-from smtplugins.host.learn.trust_region import RADIUS, Course, Way
+from smtplugins.host.learn.trust_region import RADIUS, Course, Way, balanced
 from smtplugins.host.learn.tuning import LearntWeights, Plan, limit_reach
 from smtplugins.host.runs import RunDirectory
 
@@ -265,14 +265,22 @@ class Loop:
             course.radius = metrics["radius"]
             return model.weights, metrics
         material = self._pool.material()
+        if number == 1:
+            self._check_balance(material, course.best)
         folder = self.run.path / f"iteration-{number:04d}"
         way = self._towards(material, course, folder, 0)
         # Forests contain nearly all hypotheses: if they hold nothing better, do not try again.
         most = 0 if self.options.forests else _AGAIN
+        radius = course.radius
         for again in itertools.count(1):
             share, expected = self._share(course, way)
-            if way.distance(share) > 0 or not (again <= most or course.widen()):
+            if way.distance(share) > 0:
                 break
+            # Sentences left out may support a smaller step; then, as without them, a larger one if nothing was gained.
+            course.radius = radius / 2**again if again <= most and isinstance(way, FoldWays) else radius
+            if again > most and not course.widen():
+                break
+            radius = course.radius if again > most else radius
             way = self._towards(material, course, folder / f"again-{again}", again)
         weights = way.weights(share)
         change = _change(course.best, weights) if share else 0.0
@@ -281,6 +289,17 @@ class Loop:
         shown = {name: value for name, value in row.items() if name != "iteration"} | metrics
         self.run.save_step(number, LearnerStep(Model(weights), row["decoded"], shown, LearnerState()))
         return weights, shown
+
+    def _check_balance(self, material: Material, weights: Weights) -> None:
+        """Raise SmtError if a start weight makes all others meaningless, unless weights are fixed or bounded."""
+        excess = balanced(weights, material.scales) if self.options.plan.scale_free else None
+        if excess is not None:
+            name, weight = excess
+            raise SmtError(
+                f"the start weight {weights[name]:.4g} of {name!r} outweighs all other features, so that its lists "
+                f"hold nothing to learn it from. Start from other weights ({argument('start', '-w')}): at {weight:.4g}, "
+                f"it counts as much as the others together. Or keep it ({argument('keep', '--keep')} {name})"
+            )
 
     def _towards(self, material: Material, course: Course, folder: Path, again: int) -> LearntWay | FoldWays:
         """Learn from the best weights so far, within the radius if the learner can; return the line to the result.

@@ -47,6 +47,7 @@ HOPELESS = 0.1
 POOR, HOPELESS = 0.1, 0.02
 """Shares of the way from the score of empty output to that of the references: below the first there is no limit, below
 the second there is no result."""
+_OUTWEIGHS = 0.99
 _WIDEN, _NARROW = 0.5, 0.25
 _COVERED = 0.9
 _WHOLE = math.sqrt(2)
@@ -78,6 +79,22 @@ def distance(first: Array, second: Array, units: Array) -> float:
     if not (first_lengths.all() and second_lengths.all()):
         return 2.0
     return float(np.linalg.norm(first_rows / first_lengths - second_rows / second_lengths, axis=1).max())
+
+
+def balanced(weights: Weights, scales: Scales) -> tuple[str, float] | None:
+    """A feature that outweighs all others by far, and the weight at which it counts as much as they do together.
+
+    A decoder with such weights finds only hypotheses that are best in this feature. Among these it hardly varies, so
+    that nothing can be learnt about its weight.
+    """
+    shares = {name: abs(weight) * scales.size.get(name, 0.0) for name, weight in weights.items()}
+    if not any(shares.values()):
+        return None
+    name = max(shares, key=lambda name: (shares[name], name))
+    others = math.fsum(shares.values()) - shares[name]
+    if not others or shares[name] < _OUTWEIGHS * (shares[name] + others):
+        return None
+    return name, weights[name] * others / shares[name]
 
 
 class Way:

@@ -289,6 +289,19 @@ class TestStarts:
         assert done.iterations[0]["distance"] > 2 * RADIUS
         assert done.score > 60
 
+    def test_a_weight_that_outweighs_all_others_is_refused(self, host: Host) -> None:
+        start = {**host.read_weights("weights"), "LM": 900.0}
+        with pytest.raises(SmtError, match=r"start weight 900 of 'LM' outweighs all .* \(keep LM\)") as error:
+            run(host, "out", start=start, iterations=1)
+        lists = smt.read("out/iteration-0001/candidates.jsonl.gz")
+        table = [{name: abs(value) for name, value in row.items()} for nbest in lists for _, row, _ in nbest.rows()]
+        sums = {name: start[name] * sum(row.get(name, 0.0) for row in table) for name in start}
+        others = sum(abs(value) for name, value in sums.items() if name != "LM")
+        assert f"at {900 * others / sums['LM']:.4g}, it counts as much" in str(error.value)
+        # A weight that is fixed is meant; here it leaves nothing to learn.
+        with pytest.raises(SmtError, match="BLEU scores all hypotheses of each list the same"):
+            run(host, "kept", "mert,fixed=LM", start=start, iterations=1)
+
     def test_a_score_of_nearly_nothing_is_no_result(self, host: Host) -> None:
         lines = Path("ref.en").read_text().splitlines()
         Path("ref.en").write_text("".join(f"{line.split()[0]} of quite another text, and longer\n" for line in lines))
