@@ -197,8 +197,10 @@ class Loop:
             self._tell(rows[-1], change_to_best, fell)
             change, weights = rows[-1]["change"], learnt
             course.expect(rows[-1]["expected"], rows[-1]["distance"])
-            if self._folds and not rows[-1]["share"]:
+            if self._folds and not course.poor and not rows[-1]["share"]:
                 reason = f"in iteration {number}, no step scored better on the sentences it was not learnt from"
+                # Nothing was learnt, and weights went back to the best.
+                weights, course.supported = course.tried[-1][1], False
                 break
             if change < self.options.epsilon:
                 reason = f"the weights converged in iteration {number} (they changed by {change:.2g})"
@@ -297,8 +299,9 @@ class Loop:
             name, weight = excess
             raise SmtError(
                 f"the start weight {weights[name]:.4g} of {name!r} outweighs all other features, so that its lists "
-                f"hold nothing to learn it from. Start from other weights ({argument('start', '-w')}): at {weight:.4g}, "
-                f"it counts as much as the others together. Or keep it ({argument('keep', '--keep')} {name})"
+                f"hold nothing to learn it from. Start from other weights ({argument('start', '-w')}): at "
+                f"{weight:.4g}, it counts as much as the others together. Or keep it ({argument('keep', '--keep')} "
+                f"{name})"
             )
 
     def _towards(self, material: Material, course: Course, folder: Path, again: int) -> LearntWay | FoldWays:
@@ -374,10 +377,11 @@ class Loop:
                 "check that the references belong to the source"
             )
         if course.collapsed:
+            longer = f"longer lists ({argument('nbest', '-k')}) or from forests ({argument('forests=True', '--whole')})"
             return (
                 f"the loop collapsed: expected {name} to rise, found {scores}. No weights are written. Learn from "
-                f"longer lists ({argument('nbest', '-k')}) or from forests ({argument('forests=True', '--whole')}), "
-                f"take smaller steps ({argument('reach')}), start from {start}, or use another learner"
+                f"{'more sentences' if self.options.forests else longer}, take smaller steps ({argument('reach')}), "
+                f"start from {start}, or use another learner"
             )
         return ""
 
@@ -422,8 +426,13 @@ def tune_decoder(
     if options.rounds:
         details["rounds"] = options.rounds
     parts = inputs.translator, inputs.sentences, inputs.references, inputs.metric
+    weights = inputs.translator.model.weights
+    begin = tuning.within_bounds(plan, weights, inputs.translator.unweighted())
+    for name in sorted(name for name, value in begin.items() if value != weights.get(name, 0.0)):
+        was = weights.get(name, 0.0)
+        note(f"the start weight {was:.4g} of {name!r} is out of bounds: {begin[name]:.4g} in its place")
     with inputs.run(host, config, plan, settings, details) as run:
-        return Loop(host, *parts, options, run, note, quiet, told).go(inputs.translator.model.weights)
+        return Loop(host, *parts, options, run, note, quiet, told).go(begin)
 
 
 def takes_forests_only(host: Host, learner: Spec) -> bool:

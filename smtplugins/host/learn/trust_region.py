@@ -20,7 +20,7 @@ The rest is the trust region method of nonlinear optimisation (Conn, Gould and T
 decoded weights towards the learnt ones as far as the radius allows. The radius is narrowed when a decoding gains much
 less than the lists promised, and widened again when it gains what they promised. It grows beyond its first value only
 where the lists already hold nearly all that the decoder finds, or where the learner finds nothing better within it
-and nothing was gained yet. Weights that decode hardly better than no output at all (``HOPELESS``) are not worth staying
+and nothing was gained yet. Weights that decode hardly better than no output at all (``POOR``) are not worth staying
 near: from them there is no limit.
 """
 
@@ -42,9 +42,7 @@ RADIUS = 0.3
 5 BLEU (``tests/bench/loops.py`` measures loops)."""
 SEARCHED = 2 / 3
 """The share of the radius for a learner that itself searches the region for its optimum, and so overfits the lists."""
-HOPELESS = 0.1
-"""The share of the way from the score of empty output to that of the reference below which there is no limit."""
-POOR, HOPELESS = 0.1, 0.02
+POOR, HOPELESS = 0.05, 0.02
 """Shares of the way from the score of empty output to that of the references: below the first there is no limit, below
 the second there is no result."""
 _OUTWEIGHS = 0.99
@@ -153,6 +151,7 @@ class Course:
     quality: Callable[[float], float] = lambda score: 1.0
     tried: list[tuple[float, Weights]] = field(default_factory=list)
     covered: bool = False
+    supported: bool = True  # by sentences left out; if not, the loop ends at the best weights
     radius: float = math.inf
     _expected: float = 0.0
     _step: float = 0.0
@@ -179,9 +178,9 @@ class Course:
 
     @property
     def collapsed(self) -> bool:
-        """Whether nothing was gained and the last decoding is worse than the first by a tenth or more."""
+        """Whether nothing was gained, and the loop ends with a decoding that is worse by a tenth or more."""
         first, last = (self._gain(score) for score, _ in (self.tried[0], self.tried[-1]))
-        return not self.gained and last < first - _COLLAPSE * abs(first)
+        return self.supported and not self.gained and last < first - _COLLAPSE * abs(first)
 
     @property
     def poor(self) -> bool:

@@ -6,6 +6,7 @@ average keeps fixed weights and bounds, as each run does.
 
 from __future__ import annotations
 
+import contextlib
 import fnmatch
 import functools
 import itertools
@@ -292,6 +293,24 @@ def _run(
     learnt = keep_constant(constant, start, weights)
     ordered = {name: learnt[name] for name in sorted(learnt)}
     return Run(seed, tuple(rows), ordered, material.score(ordered))
+
+
+def within_bounds(plan: Plan, weights: Mapping[str, float], unweighted: Sequence[str]) -> dict[str, float]:
+    """The weights within the learner's bounds, so that all between them and what is learnt is; the last bound counts.
+
+    ``unweighted`` are features whose weight is 0. What is no bound is left to the learner to refuse.
+    """
+    moved = dict(weights)
+    bounds = [bound.rpartition("=") for bound in str(plan.learner.options.get("bounds", "")).split()]
+    for name in [*weights, *unweighted]:
+        exact = [ends for pattern, _, ends in bounds if pattern == name]
+        ends = (exact or [ends for pattern, _, ends in bounds if fnmatch.fnmatchcase(name, pattern)])[-1:]
+        with contextlib.suppress(ValueError):
+            for low, _, high in (interval.partition(":") for interval in ends):
+                value = min(max(weights.get(name, 0.0), float(low or -math.inf)), float(high or math.inf))
+                if value or name in moved:
+                    moved[name] = value
+    return moved
 
 
 def constant_names(material: Learnable, plan: Plan) -> frozenset[str]:

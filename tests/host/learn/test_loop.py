@@ -246,6 +246,24 @@ class TestFolds:
             assert dict(done) == host.read_weights("weights")
             assert done.iterations[0]["learnt"] < done.iterations[0]["before"]
 
+    def test_a_loop_that_sentences_left_out_end_did_not_collapse(
+        self, host: Host, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """A first step that falls far, then none that is supported: the result are the start weights."""
+        share = loop.Loop._share
+
+        def once(self: loop.Loop, course: Any, way: Any) -> tuple[float, float]:
+            return (1.0, way.score(1.0)) if len(course.tried) == 1 else share(self, course, way)
+
+        monkeypatch.setattr(loop.Loop, "_share", once)
+        done = run(host, "out", "reversing", folds=3, iterations=5, reach=0.0, select="last")
+        assert done.iterations[1]["decoded"] < 10
+        assert "no step scored better" in done.reason
+        assert done.score == done.iterations[-1]["decoded"]
+        best = run(host, "best", "reversing", folds=3, iterations=5, reach=0.0)
+        assert dict(best) == host.read_weights("weights")
+        assert "No gain: " in best.reason
+
     def test_parts_follow_from_the_sentences(self, host: Host) -> None:
         plan = LoopPlan(plan_of(host, "mert"))
         assert [plan.parts(count) for count in (49, 50, 1000)] == [0, 5, 5]
@@ -301,6 +319,16 @@ class TestStarts:
         # A weight that is fixed is meant; here it leaves nothing to learn.
         with pytest.raises(SmtError, match="BLEU scores all hypotheses of each list the same"):
             run(host, "kept", "mert,fixed=LM", start=start, iterations=1)
+
+    def test_bounds_hold_from_the_start(self, host: Host) -> None:
+        notes: list[str] = []
+        options: dict[str, Any] = {"folds": 3, "iterations": 2, "note": notes.append}
+        done = run(host, "out", "mert,bounds=LM=1:2 P*=-3: *given*=:0.5", **options)
+        assert 1 <= done["LM"] <= 2
+        assert done["PassThrough"] >= -3
+        assert max(done["EgivenF"], done["FgivenE"]) <= 0.5
+        assert "the start weight 0.9 of 'LM' is out of bounds: 1 in its place" in notes
+        assert not any("FgivenE" in note for note in notes)
 
     def test_a_score_of_nearly_nothing_is_no_result(self, host: Host) -> None:
         lines = Path("ref.en").read_text().splitlines()
