@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
+import functools
 import os
 import sys
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from types import ModuleType
+from types import FunctionType, ModuleType
 from typing import TYPE_CHECKING, Any
 
 from smtplugins.contracts import hookspecs
@@ -27,9 +29,35 @@ GROUP = "smtplugins"
 
 def entry_points() -> list[EntryPoint]:
     """The installed plugins by name, none of them imported."""
+    return [point for point, _, _ in _installed(_metadata_files())]
+
+
+def _metadata_files() -> tuple[tuple[str, int], ...]:
+    """The files that name the plugins of installed packages, with their times; while they stay, so do the plugins."""
+    files = []
+    for folder in sys.path:
+        with contextlib.suppress(OSError), os.scandir(folder or ".") as entries:
+            names = [entry.path for entry in entries if entry.name.endswith((".dist-info", ".egg-info"))]
+            for name in names:
+                path = os.path.join(name, "entry_points.txt")
+                with contextlib.suppress(OSError):
+                    files.append((path, os.stat(path).st_mtime_ns))
+    return (*((folder, 0) for folder in sys.path), *files)
+
+
+@functools.lru_cache(maxsize=1)
+def _installed(files: tuple[tuple[str, int], ...]) -> tuple[tuple[EntryPoint, str, str], ...]:
+    """The plugins of installed packages, with names and versions of these: reading them takes half of loading."""
     import importlib.metadata
 
-    return sorted(importlib.metadata.entry_points(group=GROUP), key=lambda point: (point.name, point.value))
+    points = sorted(importlib.metadata.entry_points(group=GROUP), key=lambda point: (point.name, point.value))
+    known: dict[int, tuple[str, str]] = {}
+    for point in points:
+        # Each access to the metadata of a distribution reads and parses its file.
+        if point.dist is not None and id(point.dist) not in known:
+            metadata = point.dist.metadata
+            known[id(point.dist)] = (metadata["Name"], metadata["Version"])
+    return tuple((point, *known.get(id(point.dist), ("", ""))) for point in points)
 
 
 def names_in(variable: str) -> list[str]:
@@ -48,6 +76,23 @@ def load_plugins(extra: Iterable[str | Path | ModuleType] = (), *, disable: Iter
     return Host(_Loader({*disable, *names_in("SMT_DISABLE_PLUGINS")}).load([*names_in("SMT_PLUGINS"), *extra]))
 
 
+def _manager(base: type[pluggy.PluginManager]) -> pluggy.PluginManager:
+    """A manager that looks at the functions of a module without pluggy's careful search of each attribute."""
+
+    class Manager(base):  # type: ignore[valid-type, misc]
+        def parse_hookimpl_opts(self, plugin: Any, name: str) -> Any:
+            if isinstance(plugin, ModuleType):
+                value = vars(plugin).get(name)
+                if value is None or isinstance(value, (ModuleType, type)):
+                    return None
+                if isinstance(value, FunctionType):
+                    return vars(value).get(f"{PROJECT}_impl")
+            return super().parse_hookimpl_opts(plugin, name)
+
+    made: pluggy.PluginManager = Manager(hookspecs.PROJECT)
+    return made
+
+
 class _Loader:
     def __init__(self, disabled: set[str]) -> None:
         import pluggy
@@ -56,20 +101,14 @@ class _Loader:
         self.infos: list[PluginInfo] = []
         self.records: list[tuple[str, Any, PluginInfo]] = []
         self.hooks = {hook.__name__ for hook in hookspecs.HOOKS}
-        self.manager: pluggy.PluginManager = pluggy.PluginManager(hookspecs.PROJECT)
+        self.manager = _manager(pluggy.PluginManager)
         self.manager.add_hookspecs(_specs(hookspecs.HOOKS))
         if os.environ.get("SMT_TRACE_PLUGINS", "") not in ("", "0"):
             self.manager.trace.root.setwriter(sys.stderr.write)
             self.manager.enable_tracing()
 
     def load(self, extra: Sequence[str | Path | ModuleType]) -> _Loader:
-        known: dict[int, tuple[str, str]] = {}
-        for point in entry_points():
-            # Each access to the metadata of a distribution reads and parses its file.
-            if point.dist is not None and id(point.dist) not in known:
-                metadata = point.dist.metadata
-                known[id(point.dist)] = (metadata["Name"], metadata["Version"])
-            name, version = known.get(id(point.dist), ("", ""))
+        for point, name, version in _installed(_metadata_files()):
             info = PluginInfo(point.name, name, version, point.value)
             self._enter(info)
             if info.status != "disabled":
