@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import difflib
 import gc
 import importlib.util
@@ -12,6 +13,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from _pytest.pathlib import import_path
 from hypothesis import settings
 
 # Before numpy is imported, as in `smt`: threads of a linear algebra library spin while others work.
@@ -86,13 +88,30 @@ def unexpected_skips(config: pytest.Config) -> list[str]:
 
 
 @pytest.hookimpl(wrapper=True)
-def pytest_collection() -> Iterator[None]:
+def pytest_collection(session: pytest.Session) -> Iterator[None]:
     """Collections of garbage find next to none among modules and tests, and each looks at all there are so far."""
     gc.disable()
     try:
+        import_share(session.config)
         return (yield)
     finally:
         gc.enable()
+
+
+def import_share(config: pytest.Config) -> None:
+    """With ``-n``, each process begins with a part of the modules, and reads the others as compiled by its neighbours.
+
+    To compile a module with its assertions, which pytest rewrites, takes most of the time of collection.
+    """
+    number, count = os.environ.get("PYTEST_XDIST_WORKER", "")[2:], int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1"))
+    if count < 2 or sys.dont_write_bytecode or config.args_source is not pytest.Config.ArgsSource.TESTPATHS:
+        return
+    modules = sorted((CHECKOUT / "tests").rglob("test_*.py"))
+    first, last = (len(modules) * (int(number) + k) // count for k in (0, 1))
+    for path in modules[first:last]:
+        # What is wrong with a module is reported when it is collected.
+        with contextlib.suppress(Exception, pytest.skip.Exception):
+            import_path(path, mode="importlib", root=config.rootpath, consider_namespace_packages=False)
 
 
 def pytest_collection_finish() -> None:
