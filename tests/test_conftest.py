@@ -170,3 +170,17 @@ def test_temporary_files_are_in_memory_where_it_has_room(
     wanted = str(memory) if used else ""
     pytester.makepyfile(f"import os\n\ndef test_it():\n    assert os.environ['PYTEST_DEBUG_TEMPROOT'] == {wanted!r}\n")
     pytester.runpytest().assert_outcomes(passed=1)
+
+
+def test_a_module_that_fails_is_no_half_module(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where processes import their share of the modules first, what failed then is imported again, and reported."""
+    monkeypatch.delenv("PYTHONDONTWRITEBYTECODE", raising=False)
+    monkeypatch.setenv("PYTEST_XDIST_WORKER", "gw1")
+    monkeypatch.setenv("PYTEST_XDIST_WORKER_COUNT", "2")
+    pytester.makeini("[pytest]\ntestpaths = tests\naddopts = --import-mode=importlib")
+    folder = pytester.mkdir("tests")
+    (folder / "conftest.py").write_text((Path(__file__).parent / "conftest.py").read_text())
+    (folder / "test_half.py").write_text("def test_it():\n    pass\n\nraise ValueError('the other half')\n")
+    result = pytester.runpytest_subprocess()
+    result.assert_outcomes(errors=1)
+    result.stdout.fnmatch_lines(["*the other half*"])
