@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import difflib
 import gc
 import importlib.util
@@ -120,12 +121,13 @@ def pytest_collection_finish() -> None:
     """What was collected stays: no later collection of garbage looks at it, and no forked process copies it."""
     gc.collect()
     gc.freeze()
+    # Collected in the end, so that nothing native seems to leak; pytest itself collects garbage five times before that.
+    atexit.register(gc.unfreeze)
     # With the default, 700, 10 and 10, collections take 2.5 times as long: most objects of a test are still in use.
     gc.set_threshold(10_000, 20, 20)
 
 
 def pytest_sessionfinish(session: pytest.Session) -> None:
-    gc.unfreeze()
     if session.exitstatus == pytest.ExitCode.OK and unexpected_skips(session.config):
         session.exitstatus = pytest.ExitCode.TESTS_FAILED
 
