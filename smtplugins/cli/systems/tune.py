@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from smtplugins.host.learn.tuning import Tuned
     from smtplugins.host.runs import RunDirectory
 
-_LOOP = ("iterations", "epsilon", "select", "reach")
+_LOOP = ("iterations", "epsilon", "select", "rounds", "reach")
 
 
 def add_learning(parser: argparse.ArgumentParser, learner: str, runner: str = "") -> None:
@@ -129,6 +129,9 @@ def _add_decoder(parser: argparse.ArgumentParser) -> None:
         help="result: the weights with the best decoding score, or the last ones (default: best)",
     )
     group.add_argument(
+        "--rounds", type=int, metavar="N", help="learn from what the last N iterations decoded, 0: all (default: 0)"
+    )
+    group.add_argument(
         "--reach",
         type=float,
         metavar="X",
@@ -210,7 +213,7 @@ def _folder(host: Host, args: argparse.Namespace, inputs: list[str | None]) -> R
 
     named = (
         *("input", "ref", "source", "metric", "post", "keep", "runs", "combine", "folds"),
-        *("from_format", "allow_partial"),
+        *("from_format", "allow_partial", "forests"),
     )
     record = runs.manifest(
         command=[item for item in runs.argv() if item != "--resume"],

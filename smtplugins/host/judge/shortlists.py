@@ -43,6 +43,8 @@ class Shortlist:
     @classmethod
     def of(cls, given: int | tuple[int, str]) -> Shortlist:
         """Make it from its size, or from its size and what it is by."""
+        if isinstance(given, bool):
+            raise UsageError(f"{argument('shortlist')}: expected N or (N, BY), such as 20, found {given}")
         return cls(given) if isinstance(given, int) else cls(*given)
 
     def best(self, texts: Sequence[str], values: Sequence[float]) -> list[str]:

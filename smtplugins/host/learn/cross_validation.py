@@ -6,6 +6,7 @@ says how far a step goes, and whether there is one.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -14,9 +15,9 @@ from smtplugins.contracts.errors import SmtError, UsageError
 from smtplugins.host.arguments import argument
 from smtplugins.host.files.lists import ListStream, ranking
 from smtplugins.host.judge.histories import mean_weights
-from smtplugins.host.learn.training_data import Material
+from smtplugins.host.learn.training_data import Material, Note
 from smtplugins.host.learn.trust_region import Way
-from smtplugins.host.learn.tuning import Plan, Tuned, combine_runs, learn, tune
+from smtplugins.host.learn.tuning import Plan, Tuned, combine_runs, learn, note_equal, tune
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -77,8 +78,10 @@ def _without_each(material: Material, folds: int, folder: Path | None) -> Iterat
 def _held_out(material: Material, weights: Sequence[Mapping[str, float]]) -> float:
     """The corpus score of the best hypotheses, each under the weights of its fold."""
     count, folds = len(material), len(weights)
-    stats = [material.best_stats(learnt) for learnt in weights]
-    return float(material.metric.score(sum(stats[fold_of(k, count, folds)][k] for k in range(count))))
+    # The first sentence of a fold is the first place of which `fold_of` says so.
+    ends = [-(-fold * count // folds) for fold in range(folds + 1)]
+    parts = itertools.starmap(material.best_stats, zip(weights, ends, ends[1:], strict=False))
+    return float(material.metric.score(sum(row for rows in parts for row in rows)))
 
 
 class FoldWays:
@@ -95,7 +98,9 @@ class FoldWays:
         self.begun, self.learnt = self.score(0.0), self.score(1.0)
 
     @classmethod
-    def learn(cls, host: Host, material: Material, plan: Plan, base: Weights, folds: int, radius: float) -> FoldWays:
+    def learn(
+        cls, host: Host, material: Material, plan: Plan, base: Weights, folds: int, radius: float, note: Note
+    ) -> FoldWays:
         """Learn from ``base`` without each fold."""
         scaled = plan.scale_free
 
@@ -103,8 +108,9 @@ class FoldWays:
             return Way(base, learnt, material.scales, scaled=scaled)
 
         parts = _without_each(material, folds, plan.folder)
-        ways = [to(tune(host, rest, replace(plan, folder=folder), base).weights) for rest, folder in parts]
-        return cls(material, ways, radius, to)
+        results = [tune(host, rest, replace(plan, folder=folder), base) for rest, folder in parts]
+        note_equal(plan, results[0].runs, note)
+        return cls(material, [to(tuned.weights) for tuned in results], radius, to)
 
     def _points(self, share: float) -> list[dict[str, float]]:
         return [way.weights(share * most) for way, most in zip(self._ways, self._most, strict=True)]

@@ -35,7 +35,7 @@ class Gain:
     def __str__(self) -> str:
         change = f"{self.after - self.before:+.2f} [{self.low:+.2f}, {self.high:+.2f}], p {self.p:.2g}"
         scores = f"{self.metric} {self.before:.2f} -> {self.after:.2f} in-sample"
-        told = "" if self.verdict == GAIN else f": {self.verdict}"
+        told = {GAIN: "", NO_GAIN: f": {NO_GAIN}, as the interval includes 0"}.get(self.verdict, f": {self.verdict}")
         return f"{scores}: {change} (bootstrap, {self.samples} samples){told}"
 
     def record(self) -> dict[str, Any]:

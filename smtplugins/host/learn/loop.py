@@ -56,7 +56,7 @@ class LoopPlan:
     """When to stop and which weights to select: ``best`` are those under which the decoder scored best.
 
     ``epsilon``: stop when the largest change of a weight (after scaling absolute values to sum to 1) is smaller.
-    ``rounds``: learn from the forests of this many last iterations, 0 for all; lists are learnt from all.
+    ``rounds``: learn from what this many last iterations decoded, 0 for all.
     ``reach``: how far an iteration may move from the best weights so far (``host/learn/trust_region.py``), 0 for no
     limit. The default is 0.3 for lists and no limit for forests, which contain nearly all the decoder can find.
     ``folds``: learn without each of this many parts of the sentences, go as far as the parts left out support, and stop
@@ -80,8 +80,8 @@ class LoopPlan:
             raise UsageError(f"epsilon: expected 0 or more, found {self.epsilon}")
         if self.nbest < 2 and not self.forests:
             raise UsageError(f"nbest: expected 2 or more to learn from, found {self.nbest}")
-        if self.rounds < 0 or (self.rounds and not self.forests):
-            raise UsageError(f"rounds: expected 0 or more for forests and 0 for lists, found {self.rounds}")
+        if self.rounds < 0:
+            raise UsageError(f"rounds: expected 0 or more, found {self.rounds}")
         if self.select not in ("best", "last"):
             raise UsageError(f"select: expected best or last, found {self.select!r}")
         if self.reach is not None and not self.reach >= 0:
@@ -166,7 +166,7 @@ class Loop:
         self._folds = self.options.parts(len(self.sentences))
         jobs, nbest = self.options.plan.jobs, self.options.nbest
         work = Work(self.host, self.sentences, self.references, self.metric, nbest, jobs, self.quiet)
-        self._pool = ForestPool(work, self.options.rounds) if self.options.forests else ListPool(work)
+        self._pool = (ForestPool if self.options.forests else ListPool)(work, self.options.rounds)
 
     def go(self, start: Mapping[str, float]) -> Ended:
         """Iterate until nothing is new, the weights converge, or the iteration limit is reached."""
@@ -314,7 +314,7 @@ class Loop:
         note = self.note if len(course.tried) == 1 and not again else lambda text: None
         if self._folds and not course.poor:
             material.check(note)
-            return FoldWays.learn(self.host, material, plan, course.best, self._folds, course.radius)
+            return FoldWays.learn(self.host, material, plan, course.best, self._folds, course.radius, note)
         tuned = tuning.tune(self.host, material, plan, course.best, note)
         return LearntWay(material, course.best, tuned, scaled=plan.scale_free)
 

@@ -57,22 +57,24 @@ def write_json(path: Path, record: Any) -> None:
 
 
 class ListPool:
-    """The n-best lists of all iterations, deduplicated by (text, features)."""
+    """The n-best lists of all iterations or of the last ``rounds``, deduplicated by (text, features)."""
 
-    def __init__(self, work: Work) -> None:
+    def __init__(self, work: Work, rounds: int = 0) -> None:
         self.work = work
+        self._rounds = rounds
+        self._round = 0
         self.count = 0
         self.found = 0  # hypotheses in the last decoding
         self._lists: dict[str, Candidates] = {}
         self._stats: dict[str, list[NDArray[Any]]] = {}
-        self._seen: dict[str, set[bytes]] = {}
+        self._seen: dict[str, dict[bytes, int]] = {}  # the last round of each, in the order of the lists
         self._judge = Statistics(work.metric, work.references)
 
     def add(self, folder: Path, translator: Translator, label: str = "sentences") -> tuple[dict[str, str], int]:
         """Decode lists, or read those on disk, and pool them; return the best texts by id and how many are new."""
         best: dict[str, str] = {}
         parts: list[Candidates] = []
-        before = self.count
+        self._round += 1
 
         def keep(nbest: Candidates) -> None:
             if nbest.id in best:
@@ -81,7 +83,7 @@ class ListPool:
                 self.found = 0
             best[nbest.id] = nbest.texts[0]
             self.found += len(nbest)
-            part = select_unseen(nbest, self._seen.setdefault(nbest.id, set()))
+            part = select_unseen(nbest, self._seen.setdefault(nbest.id, {}), self._round)
             if part is not None:
                 parts.append(replace(part, totals=None))
 
@@ -94,10 +96,15 @@ class ListPool:
             raise SmtError("no sentence has a translation: expected lists to learn from (see `smt decode --trace`)")
         rows = self._judge.each((part.texts, int(part.id)) for part in parts)
         for part, stats in zip(parts, rows, strict=True):
-            self.count += len(part)
             self._lists[part.id] = append_list(self._lists.get(part.id), part)
             self._stats.setdefault(part.id, []).append(stats)
-        return best, self.count - before
+        self.count = sum(len(self._kept(key)) for key in self._lists)
+        return best, sum(map(len, parts))
+
+    def _kept(self, key: str) -> list[int]:
+        """The rows of a sentence's hypotheses that were decoded in the last rounds."""
+        first = self._round - self._rounds + 1 if self._rounds else 1
+        return [row for row, last in enumerate(self._seen[key].values()) if last >= first]
 
     def _read(self, path: Path, keep: Callable[[Candidates], None]) -> None:
         from smtformats.files import open_bytes
@@ -126,14 +133,17 @@ class ListPool:
         )
 
     def material(self) -> Material:
-        """The training data of all iterations so far."""
+        """The training data of all iterations kept."""
         import numpy as np
 
-        ids = sorted(self._lists, key=int)
-        stats = [np.concatenate(self._stats[key]) for key in ids]
-        return Material(
-            ListProblem([self._lists[key] for key in ids], stats, self.work.metric), self.work.metric.signature
-        )
+        lists, stats = [], []
+        for key in sorted(self._lists, key=int):
+            nbest, rows, kept = self._lists[key], np.concatenate(self._stats[key]), self._kept(key)
+            if kept:
+                whole = len(kept) == len(nbest)
+                lists.append(nbest if whole else nbest.select(kept))
+                stats.append(rows if whole else rows[kept])
+        return Material(ListProblem(lists, stats, self.work.metric), self.work.metric.signature)
 
 
 class ForestPool:

@@ -76,6 +76,15 @@ class Matrix:
         best_rows: NDArray[Any] = rows[firsts]
         return best_rows
 
+    def between(self, first: int, last: int) -> Matrix:
+        """The lists from ``first`` up to, without, ``last``."""
+        lists = self.lists[first : last + 1]
+        offsets = self.offsets[lists[0] : lists[-1] + 1]
+        rows, part = slice(lists[0], lists[-1]), slice(offsets[0], offsets[-1])
+        return Matrix(
+            self.names, lists - lists[0], offsets - offsets[0], self.ids[part], self.values[part], self.stats[rows]
+        )
+
     @cached_property
     def spread(self) -> NDArray[Any]:
         """The standard deviation of each feature within lists: the root of the mean variance."""

@@ -110,13 +110,20 @@ class Material:
         """The corpus score of the best hypotheses under the weights."""
         return float(self.metric.score(self.best_stats(weights).sum(axis=0)))
 
-    def best_stats(self, weights: Mapping[str, float]) -> NDArray[Any]:
-        """The metric's statistics of the best hypotheses under the weights, a row for each sentence."""
+    def best_stats(self, weights: Mapping[str, float], first: int = 0, last: int | None = None) -> NDArray[Any]:
+        """The metric's statistics of the best hypotheses under the weights, a row for each sentence.
+
+        With ``first`` and ``last``, of the sentences from one up to the other.
+        """
+        part = slice(first, len(self) if last is None else last)
         if isinstance(self.problem, ListProblem):
-            rows: NDArray[Any] = self.matrix.stats[self.matrix.best(self.matrix.column(weights))]
+            matrix = self.matrix.between(part.start, part.stop)
+            rows: NDArray[Any] = matrix.stats[matrix.best(matrix.column(weights))]
             return rows
-        texts = [_best(graphs, weights) for graphs in self.problem.graphs]
-        return self.metric.stats(texts, self.problem.references, self.problem.sources)
+        texts = [_best(graphs, weights) for graphs in self.problem.graphs[part]]
+        sources = self.problem.sources
+        references = [stream[part] for stream in self.problem.references]
+        return self.metric.stats(texts, references, None if sources is None else sources[part])
 
     def weighed_by(self, weights: Mapping[str, float]) -> bool:
         """Whether any feature has a nonzero weight."""
@@ -354,10 +361,10 @@ def union(streams: Sequence[ListStream]) -> ListStream:
 
     def start() -> Iterator[Candidates]:
         joined: dict[str, Candidates] = {}
-        seen: dict[str, set[bytes]] = {}
+        seen: dict[str, dict[bytes, int]] = {}
         for stream in streams:
             for nbest in stream:
-                part = select_unseen(nbest, seen.setdefault(nbest.id, set()))
+                part = select_unseen(nbest, seen.setdefault(nbest.id, {}))
                 if part is not None:
                     joined[nbest.id] = append_list(joined.get(nbest.id), part)
         yield from joined.values()
@@ -365,15 +372,18 @@ def union(streams: Sequence[ListStream]) -> ListStream:
     return ListStream(start, ", ".join(stream.name for stream in streams), streams[0].format)
 
 
-def select_unseen(nbest: Candidates, seen: set[bytes]) -> Candidates | None:
-    """Select hypotheses whose (text, features) are not in ``seen``, and add them to it; None if there are none."""
+def select_unseen(nbest: Candidates, seen: dict[bytes, int], decoding: int = 1) -> Candidates | None:
+    """Select hypotheses whose (text, features) are not in ``seen``; None if there are none.
+
+    ``seen`` gets the number of the last decoding for each, and keeps the order in which they were first seen.
+    """
     kept = []
     for i in range(len(nbest)):
         pairs = sorted((name, value) for name, value in zip(nbest.layouts[i], nbest.values[i], strict=True) if value)
         key = hashlib.blake2b(repr((nbest.texts[i], pairs)).encode("utf-8", "surrogatepass"), digest_size=16).digest()
         if key not in seen:
-            seen.add(key)
             kept.append(i)
+        seen[key] = decoding
     return replace(nbest.select(kept), raw=None, original=None, ranks=None, extras={}) if kept else None
 
 

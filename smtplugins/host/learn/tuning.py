@@ -215,6 +215,7 @@ def run_plan(host: Host, material: Learnable, plan: Plan, start: Mapping[str, fl
     """Run a plan, combine its runs, and score the result."""
     begun = material.score(start) if start else None
     runs = learn(host, material, plan, start)
+    note_equal(plan, runs, note)
     weights, chosen = combine_runs(runs, plan.combine, material.metric.higher_is_better)
     weights = keep_constant(constant_names(material, plan), start, weights)
     score = runs[0].score if len(runs) == 1 else material.score(weights)
@@ -225,6 +226,12 @@ def run_plan(host: Host, material: Learnable, plan: Plan, start: Mapping[str, fl
         how = argument("combine='best'", "--combine best")
         note(f"the average scores worse ({score:.4g}) than every run, as they ended far apart: try {how}")
     return Tuned(weights, runs, material.metric.name, begun, score, material.signature, chosen)
+
+
+def note_equal(plan: Plan, runs: Sequence[Run], note: Note) -> None:
+    """Note that several runs gave the same weights, as those of a learner without random numbers do."""
+    if len(runs) > 1 and all(run.weights == runs[0].weights for run in runs):
+        note(f"all {len(runs)} runs of {plan.learner.name} gave the same weights: seeds make no difference here")
 
 
 def _items(problem: type) -> str:

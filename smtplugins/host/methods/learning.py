@@ -92,6 +92,7 @@ class Learning:
         iterations: int = 10,
         epsilon: float = 1e-5,
         select: Literal["best", "last"] = "best",
+        rounds: int = 0,
         reach: float | None = None,
         folds: int | None = None,
         ignore: str | Iterable[str] = (),
@@ -122,7 +123,7 @@ class Learning:
         return loop.tune_decoder(
             host,
             record,
-            loop.LoopPlan(plan, iterations, epsilon, select, whole, length, reach=reach, folds=folds),
+            loop.LoopPlan(plan, iterations, epsilon, select, whole, length, rounds, reach, folds=folds),
             place,
             start=weights_of(host, start),
             resume=resume,

@@ -50,3 +50,10 @@ def test_a_fold_without_which_nothing_can_be_learnt_is_named(host: Host) -> None
     known = [nbest if k == 4 else nbest.select([0]) for k, nbest in enumerate(lists())]
     with pytest.raises(SmtError, match=r"without fold 3 of 3 \(folds\): expected .*, found a single hypothesis"):
         host.tune(known, [REFS], learner="given", metric=BLEU, folds=3, start={"good": 0.0})
+
+
+def test_runs_that_cannot_differ_are_noted(host: Host) -> None:
+    notes: list[str] = []
+    for learner in ("given", "given,by_seed=1"):
+        host.tune(lists(), [REFS], learner=learner, metric=BLEU, runs=3, start={"good": 0.1}, note=notes.append)
+    assert notes == ["all 3 runs of given gave the same weights: seeds make no difference here"]

@@ -60,7 +60,7 @@ def test_a_gain_in_a_line(host: Host) -> None:
     assert gain is not None
     scores = f"BLEU {gain.before:.2f} -> 100.00 in-sample: +{100 - gain.before:.2f}"
     line = f"{scores} [+0.00, +{gain.high:.2f}], p {gain.p:.2g} (bootstrap, 1000 samples)"
-    assert str(gain) == f"{line}: no clear gain"
+    assert str(gain) == f"{line}: no clear gain, as the interval includes 0"
     assert str(replace(gain, verdict="gain")) == line
     assert compare(made, before[:1], after[:1]) is None
 

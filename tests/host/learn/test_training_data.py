@@ -115,8 +115,9 @@ def test_lists_of_several_decodings() -> None:
         ("2", ["d"], [1]),
     ]
     assert lists[0].totals == [1.0] * 3
-    seen: set[bytes] = set()
+    seen: dict[bytes, int] = {}
     assert select_unseen(first[0], seen) is not None
     # A feature that is 0 is none.
-    assert select_unseen(Candidates("0", ["b"], [("g", "f")], [[0.0, 1.0]]), seen) is None
+    assert select_unseen(Candidates("0", ["b"], [("g", "f")], [[0.0, 1.0]]), seen, 2) is None
+    assert list(seen.values()) == [1, 2]
     assert append_list(first[0], Candidates("0", ["x"], [()], [[]])).totals is None
