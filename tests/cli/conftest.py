@@ -6,7 +6,7 @@ import importlib
 import os
 import shutil
 import signal
-import subprocess
+import socket
 import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -17,6 +17,7 @@ import pytest
 
 from smtformats.files import release_output
 from smtplugins.cli.main import main
+from tests.cli.forked import Process, forking_server
 
 EXAMPLE = Path(__file__).resolve().parents[2] / "examples/rescore-nbest"
 
@@ -78,24 +79,24 @@ def smt(
     return run
 
 
-@pytest.fixture
-def start(signals: None) -> Iterator[Callable[..., subprocess.Popen[bytes]]]:
-    """``start(arguments)`` begins ``smt`` in a process of its own, all three streams piped."""
-    running: list[subprocess.Popen[bytes]] = []
+@pytest.fixture(scope="session")
+def server() -> Iterator[socket.socket]:
+    with forking_server() as server:
+        yield server
 
-    def begin(*arguments: Any, **options: Any) -> subprocess.Popen[bytes]:
-        code = "import sys; from smtplugins.cli.main import main; sys.exit(main())"
-        streams: dict[str, Any] = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE) | options
-        running.append(subprocess.Popen([sys.executable, "-c", code, *map(str, arguments)], **streams))
+
+@pytest.fixture
+def start(server: socket.socket) -> Iterator[Callable[..., Process]]:
+    """``start(arguments)`` begins ``smt`` in a process of its own, all three streams piped."""
+    running: list[Process] = []
+
+    def begin(*arguments: Any, **options: Any) -> Process:
+        running.append(Process(server, list(map(str, arguments)), **options))
         return running[-1]
 
     yield begin
     for process in running:
-        process.kill()
-        process.wait()
-        for stream in (process.stdin, process.stdout, process.stderr):
-            if stream is not None:
-                stream.close()
+        process.close()
 
 
 @pytest.fixture

@@ -16,9 +16,12 @@ from typing import Any
 import pytest
 
 from smtplugins.cli.main import COMMANDS, command_parser
+from tests.cli.forked import Process
 
 Smt = Callable[..., Any]
-Start = Callable[..., "subprocess.Popen[bytes]"]
+Start = Callable[..., Process]
+
+MAIN = "import sys; from smtplugins.cli.main import main; sys.exit(main())"
 
 GREETER = """
 from smtplugins import Command, hookimpl
@@ -271,13 +274,16 @@ class TestEnds:
         assert process.stderr.read() == b""
         assert process.wait(timeout=300) == 0
 
-    def test_closed_pipe_of_a_table_is_quiet(self, start: Start) -> None:
-        process = start("features")
-        assert process.stdout is not None
-        assert process.stderr is not None
-        process.stdout.close()
-        assert process.stderr.read() == b""
-        assert process.wait(timeout=300) == 0
+    @pytest.mark.usefixtures("signals")
+    def test_closed_pipe_of_a_table_is_quiet(self) -> None:
+        """An interpreter of its own, to its end; other tests fork theirs (``forked.py``)."""
+        command = [sys.executable, "-c", MAIN, "features"]
+        with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+            assert process.stdout is not None
+            assert process.stderr is not None
+            process.stdout.close()
+            assert process.stderr.read() == b""
+            assert process.wait(timeout=300) == 0
 
 
 LEAVING = """
@@ -400,6 +406,8 @@ print("imported")
 def loud(hyp):
     print("printed")
     sys.__stdout__.write("kept\\n")
+    sys.__stdout__.flush()
+    sys.__stdout__.write("left in its buffer\\n")
     os.write(1, b"native\\n")
     subprocess.run(["echo", "child"])
     return 1.0
@@ -444,9 +452,8 @@ class TestPrints:
         assert out.count(b"length= ") == 3
 
     def test_closed_standard_output_is_an_error(self) -> None:
-        code = "import sys; from smtplugins.cli.main import main; sys.exit(main())"
         done = subprocess.run(
-            ["sh", "-c", '"$0" -c "$1" features >&-', sys.executable, code], capture_output=True, text=True, timeout=60
+            ["sh", "-c", '"$0" -c "$1" features >&-', sys.executable, MAIN], capture_output=True, text=True, timeout=60
         )
         assert (done.returncode, done.stderr) == (1, "smt: standard output: it is closed\n")
 

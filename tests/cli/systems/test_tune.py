@@ -6,7 +6,6 @@ import json
 import os
 import shutil
 import signal
-import subprocess
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -338,9 +337,7 @@ class TestDecoder:
         )
         whole = smt(*arguments, "--dir", "whole", "-o", "w1")
         assert whole.code == 0, whole.err
-        process: subprocess.Popen[bytes] = start(
-            *arguments, "--dir", "killed", "-o", "w2", env={**os.environ, "SLOW": "0.1"}
-        )
+        process = start(*arguments, "--dir", "killed", "-o", "w2", env={**os.environ, "SLOW": "0.1"})
         while process.poll() is None and not list(Path("killed").glob("iteration-0002/.candidates*")):
             time.sleep(0.02)
         process.send_signal(signal.SIGKILL)

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import subprocess
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import smtplugins as smt
+from tests.cli.forked import Process
 
 Smt = Callable[..., Any]
-Start = Callable[..., subprocess.Popen[bytes]]
+Start = Callable[..., Process]
 EXAMPLE = Path(__file__).resolve().parents[4] / "examples/decode-hiero"
 TEXTS = (
     "the cook has cooked the soup .\nthe boy saw a small dog yesterday .\n"
