@@ -134,7 +134,8 @@ def test_mistakes_are_named_by_file_line_and_key(write: Write, text: str, messag
         ("seed: *x\n", "run.yaml:1: expected YAML, found: found undefined alias 'x'"),
         (b"seed: 1\nsource: \xff\n", "run.yaml:2: expected UTF-8 text"),
         ("seed: 1\nsource: a\x07b\n", "run.yaml:2: expected YAML, found an invalid character"),
-        ("[" * 3000, "run.yaml: expected a run configuration, found brackets nested too deep"),
+        # A bracket to a line, as PyYAML takes each of a line for what may begin a key.
+        ("[\n" * 3000, "run.yaml: expected a run configuration, found brackets nested too deep"),
     ],
 )
 def test_what_is_no_yaml_is_refused(write: Write, text: str | bytes, message: str) -> None:

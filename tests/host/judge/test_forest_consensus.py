@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 import random
 from collections import Counter
@@ -72,18 +73,19 @@ def test_output_of_the_highest_linear_gain(host: Host, seed: int, monkeypatch: p
     outputs = set(inference.kbest(graph, None, 100_000, unique=True).texts())
     assert len(outputs) > 20
 
+    @functools.cache
+    def having(*gram: str) -> int:
+        """How many of the sampled texts have the words side by side."""
+        n = len(gram)
+        texts = ((tuple(other.split()), count) for other, count in counts.items())
+        return sum(count for words, count in texts if any(words[k : k + n] == gram for k in range(len(words))))
+
     def gain(text: str) -> float:
         """By the definition of Tromble and others."""
         words, total = text.split(), -1.0 * len(text.split())
         for n in range(1, 5):
             for i in range(len(words) - n + 1):
-                gram = words[i : i + n]
-                having = sum(
-                    count
-                    for other, count in counts.items()
-                    if any(other.split()[k : k + n] == gram for k in range(len(other.split())))
-                )
-                total += having / 50 / (4 * 0.85 * 0.7 ** (n - 1))
+                total += having(*words[i : i + n]) / 50 / (4 * 0.85 * 0.7 ** (n - 1))
         return total
 
     text, best = best_output(graph, feature)
