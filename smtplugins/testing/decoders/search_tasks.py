@@ -55,7 +55,8 @@ def assert_search_task(task: SearchTask, examples: Sequence[Any], weights: Mappi
     """
     plain = _Plain(task)
     for example in examples:
-        path = follow(plain, plain.begin(example), Weights.of(weights))
+        numbers = Weights.of(weights)
+        path = follow(plain, plain.begin(example), numbers)
         assert not len(task.actions(path.end)), f"example {example!r}: the end of a path has actions"
         for i in range(len(path)):
             place = f"example {example!r}, action {i + 1} of {len(path)}"
@@ -64,14 +65,38 @@ def assert_search_task(task: SearchTask, examples: Sequence[Any], weights: Mappi
             assert _same(first, again), f"{place}: the same state has other actions or scores when asked again"
             assert _equal(first[0][0], path.action(i)), f"{place}: a state was changed by what came after it"
             if isinstance(task, GuidedTask):
-                _assert_guided(task, plain, state, first, weights, place)
+                _assert_guided(task, plain, state, first, _Rest(path, i, numbers), weights, place)
             if isinstance(task, OptimalTask):
                 _assert_optimal(task, state, place)
 
 
+class _Rest:
+    """The path that the host has followed from a state to the end; ``weights`` number its features."""
+
+    def __init__(self, path: Path, at: int, weights: Weights) -> None:
+        self.whole = at == 0
+        self.weights = weights
+        self.path = Path(
+            path.states[at:], path.actions[at:], path.offsets[at:], path.ids, path.values, path.rewards[at:]
+        )
+
+    def is_of(self, own: Path, first: Any) -> bool:
+        """Whether a task follows the same path, beginning with ``first`` if it is given."""
+        if first is not None and not _equal(first, self.path.action(0)):
+            return False
+        return len(own) == len(self.path) and all(map(_equal, own.actions, self.path.actions))
+
+
 def _assert_guided(
-    task: GuidedTask, plain: SearchTask, state: Any, wanted: Any, weights: Mapping[str, float], place: str
+    task: GuidedTask,
+    plain: SearchTask,
+    state: Any,
+    wanted: Any,
+    rest: _Rest,
+    weights: Mapping[str, float],
+    place: str,
 ) -> None:
+    """Check ``ranked`` and ``follow`` from a state of the host's path; other paths are replayed step by step."""
     assert _ranked_alike(wanted, task.ranked(state, Weights.of(weights))), (
         f"{place}: `ranked` gives others, or another order"
     )
@@ -79,9 +104,14 @@ def _assert_guided(
         numbers = Weights.of(weights)
         own = task.follow(state, numbers, first)
         how = place if first is None else f"{place}, beginning with {first!r}"
-        _assert_followed(own, _replay(plain, state, own, numbers, first, how), numbers, how)
-        # Every state of the path can be continued from; a forced first action is not the policy's.
-        for i in range(first is not None, len(own)):
+        if rest.is_of(own, first):
+            _assert_followed(own, rest.path, numbers, rest.weights, how)
+            # Each state of the example's path is continued from, and the last again from each place.
+            places = range(len(own)) if rest.whole and first is None else range(max(1, len(own) - 1), len(own))
+        else:
+            _assert_followed(own, _replay(plain, state, own, numbers, first, how), numbers, numbers, how)
+            places = range(1, len(own), max(1, len(own) - 2))
+        for i in places:
             again = task.follow(own.state(i), numbers).action(0)
             assert _equal(again, own.action(i)), f"{how}: `follow` from state {i} begins with {again!r}"
 
@@ -134,10 +164,10 @@ def _replay(plain: SearchTask, state: Any, own: Path, weights: Weights, first: A
     return Path.of(states, list(own.actions), features, weights, rewards)
 
 
-def _assert_followed(own: Path, mine: Path, weights: Weights, how: str) -> None:
+def _assert_followed(own: Path, mine: Path, weights: Weights, weights_of_mine: Weights, how: str) -> None:
     for i in range(len(mine)):
         for name in ("features", "first"):
-            pair = [_by_name(getattr(path, name)(i), weights) for path in (own, mine)]
+            pair = [_by_name(getattr(path, name)(i), by) for path, by in ((own, weights), (mine, weights_of_mine))]
             assert _close(*pair), f"{how}: `{name}({i})` of the path is {pair[0]}, expected {pair[1]}"
         values = own.value(i), mine.value(i)
         assert math.isclose(*values, rel_tol=TOLERANCE, abs_tol=TOLERANCE), f"{how}: value {values[0]}, not the sum"

@@ -83,6 +83,8 @@ class Carries:
     def _forget(self) -> None:
         # For each part, what it returned for a single edge in a context: trees grown again are not scored again.
         self._attached: list[dict[tuple[Any, ...], tuple[Array, Sequence[Any]]]] = [{} for _ in self._parts]
+        # The same for the contexts of an edge in the tree, by link.
+        self._by_link: list[dict[tuple[Any, ...], list[Any]]] = [{} for _ in self._parts]
 
     def reset(self) -> None:
         """Clear the tree."""
@@ -130,7 +132,7 @@ class Carries:
         changed: set[Place] = set()
         for part, shown in enumerate(self._shown):
             shown.append([None] * (1 + width))
-            shown[new] = self._contexts(part, new)
+            shown[new] = [*self._contexts(part, new)]
             if step >= 0:
                 self._spread(part, (step, link), changed)
         return sorted(changed)
@@ -152,18 +154,21 @@ class Carries:
                 elif link or not edge.top:
                     changed.add((step, link))
 
-    def _contexts(self, part: int, step: int) -> list[Any]:
-        """Compute the context that a step's edge shows at each link from the contexts of its neighbours."""
+    def _contexts(self, part: int, step: int) -> Sequence[Any]:
+        """Return the context that a step's edge shows at each link from the contexts of its neighbours; cached."""
         edge, shown = self._steps[step], self._shown[part]
         known = [None if beside is None else shown[beside[0]][beside[1]] for beside in edge.beside]
         if edge.top:
             known[0] = OUTSIDE
+        by_link = self._by_link[part].get(key := (edge.rule, *known))
+        if by_link is not None:
+            return by_link
         children = self._children_of(edge.rule)
         _, contexts = self._attach_alone(part, edge.rule, [known[0], *(known[1 + child] for child in children)])
         if len(contexts) != 1 + len(children):
             raise ValueError(f"expected {1 + len(children)} contexts, one for each link, found {len(contexts)}")
         # A tail that is not on the target side has no context.
-        by_link: list[Any] = [None] * len(edge.beside)
+        by_link = self._by_link[part][key] = [None] * len(edge.beside)
         by_link[0] = contexts[0]
         for child, context in zip(children, contexts[1:], strict=True):
             by_link[1 + child] = context
