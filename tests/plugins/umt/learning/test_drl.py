@@ -30,14 +30,17 @@ from smtplugins.testing.cases import LearnerChecks
 OFFER = Offer(name="drl", make=Drl, summary="discriminative reinforcement learning")
 
 
-class TestKit(LearnerChecks):
-    @pytest.fixture
-    def offer(self) -> Offer:
-        return OFFER
-
-
 class TestKitOfOthers(LearnerChecks):
-    options: ClassVar[Any] = {"action": "softmax", "update": "mira", "c": 1.0, "counter": "updates", "discount": 0.9}
+    """``test_kit.py`` has the checks with the defaults."""
+
+    options: ClassVar[Any] = {
+        "action": "softmax",
+        "update": "mira",
+        "c": 1.0,
+        "counter": "updates",
+        "discount": 0.9,
+        "epochs": 5,
+    }
 
     @pytest.fixture
     def offer(self) -> Offer:
@@ -45,7 +48,7 @@ class TestKitOfOthers(LearnerChecks):
 
 
 class TestKitOfOurs(LearnerChecks):
-    options: ClassVar[Any] = {"update": "logistic", "both": True, "scaling": "variance", "rate": 0.1}
+    options: ClassVar[Any] = {"update": "logistic", "both": True, "scaling": "variance", "rate": 0.1, "epochs": 5}
 
     @pytest.fixture
     def offer(self) -> Offer:

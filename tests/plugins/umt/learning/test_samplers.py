@@ -25,8 +25,8 @@ def fits(numbers: list[int], masses: Any) -> bool:
 @pytest.mark.parametrize("count", [2, 7, 100])
 def test_zipf(exponent: float, count: int) -> None:
     random, sampler = np.random.default_rng(17), Zipf(exponent)
-    masses = 1 / np.arange(1, count + 1) ** exponent
-    drawn = [sampler(np.zeros(count), random) for _ in range(DRAWS)]
+    masses, scores = 1 / np.arange(1, count + 1) ** exponent, np.zeros(count)
+    drawn = [sampler(scores, random) for _ in range(DRAWS)]
     assert fits(drawn, masses)
     # The test would tell: a neighbouring exponent does not fit.
     assert not fits(drawn, 1 / np.arange(1, count + 1) ** (exponent + 0.25))

@@ -13,7 +13,7 @@ import pytest
 
 import smtplugins as smt_
 from smtplugins.cli.main import main
-from smtplugins.contracts.spec import parameters
+from smtplugins.contracts.spec import Spec, parameters
 from smtplugins.host.study.study_tables import StudyTable, render_tables
 from smtplugins.plugins.umt.study import tables
 from smtplugins.plugins.umt.study.command import configure
@@ -45,7 +45,7 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureF
     return command
 
 
-SHORT = ("--drl", "epochs=2", "--tune-iterations", "1", "--tune-nbest", "20")
+SHORT = ("--drl", "epochs=2", "--tune-iterations", "1", "--tune-nbest", "20", "--mert", "restarts=2")
 TEST = ("-c", "run.yaml", "--test", "test.de", "--test-ref", "test.en")
 
 
@@ -168,6 +168,7 @@ class TestCase:
         made = case()
         for pops, learning in ((1, 2), (30, 30)):
             system = made.hiero(pops)
+            assert system.learner == Spec("mert")
             for use, wanted in ((False, pops), (True, learning)):
                 decoder = made.config_of(system, learning=use).decoder
                 assert decoder is not None and decoder.options["pop_limit"] == wanted
@@ -199,9 +200,10 @@ class TestCompare:
         quiet = ("-m", METRIC, "-q")
         learn = ("tune", "-c", "run.yaml", *quiet)
         umt = '{"name": "umt", "max_span": 14}'
+        mert = ("--learner", "mert,restarts=2", "-k", "20", "--iterations", "1")
         steps = {
             "umt + drl": ("--set", f"decoder={umt}", "--learner", "drl,epochs=2"),
-            "hiero K=30 + mert": ("--set", "decoder.pop_limit=30", "-k", "20", "--iterations", "1"),
+            "hiero K=30 + mert": ("--set", "decoder.pop_limit=30", *mert),
         }
         for number, (name, arguments) in enumerate(steps.items()):
             assert run(*learn, *arguments, "--dir", f"run{number}", "-o", f"w{number}")[0] == 0
@@ -242,7 +244,7 @@ class TestCompare:
         _, out, _ = run("evaluate", "-r", "test.en", "kept/umt/test.txt", "-q")
         assert "in-sample" not in out
         before = (kept / "result.json").read_text(encoding="utf-8")
-        code, _, err = run("umt", "compare", *TEST, *SHORT, "--rounds", "2", "-o", "kept", "--resume")
+        code, _, err = run("umt", "compare", *TEST, *SHORT, "-o", "kept", "--resume")
         assert code == 0 and err.count("training: complete, not repeated") == 4
         first, second = json.loads(before)["tables"], json.loads((kept / "result.json").read_text("utf-8"))["tables"]
         for name in ("training", "quality", "cff"):
@@ -255,13 +257,11 @@ class TestCompare:
         assert [row["key"] for row in found["tables"]["quality"]["rows"]] == ["umt", "hiero-30"]
         assert not any(key.startswith("paper") for row in found["tables"]["quality"]["rows"] for key in row)
 
-    def test_a_killed_run_learns_the_rest(self, run: Run) -> None:
+    def test_a_killed_run_learns_the_rest_and_jobs_change_nothing(self, run: Run) -> None:
         whole = compare(run, "--table", "cff", "-o", "kept")
         Path("kept/umt-without-cff/training.json").unlink()
         assert compare(run, "--table", "cff", "-o", "kept", "--resume") == whole
-
-    def test_jobs_change_nothing(self, run: Run) -> None:
-        assert compare(run, "--table", "cff") == compare(run, "--table", "cff", "-j", "2")
+        assert compare(run, "--table", "cff", "-j", "2") == whole
 
     def test_on_what_was_learnt_from_is_told(self, run: Run) -> None:
         for end in ("de", "en"):
@@ -270,7 +270,7 @@ class TestCompare:
         assert found["settings"]["signature"].endswith("|in-sample")
 
     def test_several_seeds_are_averaged(self, run: Run) -> None:
-        found = compare(run, "--table", "passes", "--drl", "epochs=2,runs=3")
+        found = compare(run, "--table", "passes", "--row", "umt", "--drl", "epochs=2,runs=3")
         assert rows(found, "passes")["umt + drl"]["passes"] == 6
 
     @pytest.mark.parametrize(
