@@ -83,15 +83,17 @@ def of_graph(graph: GraphColumns, scope: str, choices: Choices, minted: Iterable
         for edge in range(int(graph.edge_offsets[node]), int(graph.edge_offsets[node + 1])):
             if graph.rules[edge] >= 0 and edge not in left_out:
                 cells[node if scope == "item" else tuple(graph.spans[edge].tolist())].append(edge)
+    targets = [side(rule.target) for rule in rules]
+    usable = [taken(rule.source, target, choices) for rule, target in zip(rules, targets, strict=True)]
     pairs: Pairs = Counter()
     for edges in cells.values():
-        for one in edges:
-            for other in edges:
-                first, second = (rules[graph.rules[edge]] for edge in (one, other))
-                sides = side(first.target), side(second.target)
+        # Pairs are of rules that are taken.
+        numbers = [i for i in graph.rules[edges].tolist() if usable[i]]
+        for one in numbers:
+            for other in numbers:
+                first, second = rules[one], rules[other]
+                sides = targets[one], targets[other]
                 if len(gaps(sides[0])) != len(gaps(sides[1])) or (choices.same_lhs and first.lhs != second.lhs):
-                    continue
-                if not all(taken(r.source, s, choices) for r, s in zip((first, second), sides, strict=True)):
                     continue
                 # A rule is its two sides, whatever its number.
                 if not choices.same_rule and (first.source, sides[0]) == (second.source, sides[1]):
