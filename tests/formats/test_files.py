@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import bz2
+import functools
 import gzip
 import io
 import lzma
@@ -38,6 +39,12 @@ PACKERS: dict[str, Callable[[bytes], bytes]] = {
     "xz": lzma.compress,
     "zst": zst,
 }
+
+
+@functools.cache
+def packed(kind: str) -> bytes:
+    """The text, compressed once: xz takes longer than all that is tested."""
+    return PACKERS[kind](TEXT.encode())
 
 
 def run(code: str, *, stdin: bytes | None = None) -> subprocess.CompletedProcess[bytes]:
@@ -121,7 +128,7 @@ def test_error_before_the_first_line_is_at_line_1() -> None:
 @pytest.mark.parametrize("name", ["plain.txt", "no-suffix", "wrong.gz"])
 def test_compression_is_told_by_content(tmp_path: Path, kind: str, name: str) -> None:
     path = tmp_path / name
-    path.write_bytes(PACKERS[kind](TEXT.encode()))
+    path.write_bytes(packed(kind))
     with open_lines(path) as lines:
         assert "".join(lines) == TEXT
         assert lines.name == str(path)
@@ -137,7 +144,7 @@ def test_plain_file_named_gz(tmp_path: Path) -> None:
 @pytest.mark.parametrize("kind", PACKERS)
 @pytest.mark.parametrize("fault", ["cut", "cut short", "spoilt"])
 def test_broken_compression_is_a_format_error(tmp_path: Path, kind: str, fault: str) -> None:
-    data = PACKERS[kind](TEXT.encode())
+    data = packed(kind)
     third = len(data) // 3
     spoilt = data[:third] + bytes(byte ^ 0xFF for byte in data[third:])
     path = tmp_path / "broken"
@@ -157,7 +164,7 @@ def test_broken_compression_is_a_format_error(tmp_path: Path, kind: str, fault: 
 @pytest.mark.parametrize("kind", PACKERS)
 def test_compressed_files_are_closed(tmp_path: Path, kind: str) -> None:
     good, bad = tmp_path / "good", tmp_path / "bad"
-    data = PACKERS[kind](TEXT.encode())
+    data = packed(kind)
     good.write_bytes(data)
     bad.write_bytes(data[: len(data) // 2])
 

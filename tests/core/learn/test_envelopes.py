@@ -43,12 +43,12 @@ def random_lines(rng: random.Random, count: int, parabola: bool = False):
 def brute_thresholds(values, slopes):
     """Where the maximum of the lines has its kinks."""
     places = set()
-    for i, j in itertools.combinations(range(len(values)), 2):
-        if slopes[i] != slopes[j]:
-            t = (values[i] - values[j]) / (slopes[j] - slopes[i])
-            top = np.max(values + t * slopes)
-            if values[i] + t * slopes[i] >= top - 1e-9 * max(1.0, abs(top)):
-                places.add(t)
+    for i in range(len(values)):
+        # With each later line that is not parallel, at once.
+        later = np.flatnonzero(slopes[i + 1 :] != slopes[i]) + i + 1
+        t = (values[i] - values[later]) / (slopes[later] - slopes[i])
+        top = (values[:, None] + t * slopes[:, None]).max(axis=0)
+        places.update(t[values[i] + t * slopes[i] >= top - 1e-9 * np.maximum(1.0, abs(top))].tolist())
     return sorted(places)
 
 

@@ -281,7 +281,7 @@ def test_a_hundred_and_forty_words(long: Long, cube: bool) -> None:
     swapped = path_of(long.search(**exact, order="swap"))
     assert swapped[1] == pytest.approx(better, abs=2e-3)
     for limits in ({}, {"distortion_limit": 6}, {"distortion_limit": 6, "stack_diversity": 1}):
-        steps, score = path_of(long.search(cube=cube, pop_limit=100, stack_size=100, beam=12.0, **limits))
+        steps, score = path_of(long.search(cube=cube, pop_limit=30, stack_size=30, beam=12.0, **limits))
         places = sorted(place for first, last, _ in steps for place in range(first, last))
         assert places == list(range(140))
         assert score == pytest.approx(long.score(steps), abs=2e-3)
