@@ -39,9 +39,16 @@ class PlainBoosting:
     penalty: float = math.inf
     trees: list[tuple[float, Leaf | Node]] = field(default_factory=list)
     risks: list[tuple[float, float]] = field(default_factory=list)
+    insides: dict[Conjunction, list[int]] = field(default_factory=dict)
 
     def holds(self, conjunction: Conjunction, row: int) -> bool:
         return all((atom in self.rows[row]) == wanted for atom, wanted in conjunction)
+
+    def inside(self, conjunction: Conjunction) -> list[int]:
+        """The rows where a conjunction holds; rows do not change, so they are listed once."""
+        if conjunction not in self.insides:
+            self.insides[conjunction] = [i for i in range(len(self.rows)) if self.holds(conjunction, i)]
+        return self.insides[conjunction]
 
     def margin(self, row: int) -> float:
         return self.labels[row] * math.fsum(v for f, v in self.theta.items() if self.holds(f, row))
@@ -49,9 +56,7 @@ class PlainBoosting:
     def pull(self, conjunction: Conjunction) -> float:
         """-dL/dTheta, equations 7.10 and 7.11."""
         return math.fsum(
-            self.weights[i] * self.labels[i] / (1 + math.exp(self.margins[i]))
-            for i in range(len(self.rows))
-            if self.holds(conjunction, i)
+            self.weights[i] * self.labels[i] / (1 + math.exp(self.margins[i])) for i in self.inside(conjunction)
         )
 
     def gain(self, conjunction: Conjunction) -> float:
@@ -82,7 +87,7 @@ class PlainBoosting:
 
     def search(self, conjunction: Conjunction) -> float:
         """The change that minimises the risk over the examples of a leaf, by bisection of its slope."""
-        inside = [i for i in range(len(self.rows)) if self.holds(conjunction, i)]
+        inside = self.inside(conjunction)
         value = self.theta.get(conjunction, 0.0)
 
         def slope(change: float) -> float:

@@ -253,7 +253,7 @@ class Overwrites:
     ],
 )
 def test_a_bad_rule_feature_fails(make: type, check: str, words: str, failures: Failures) -> None:
-    failed = failures("features", offer(make))
+    failed = failures("features", offer(make), features.rule_features.CHECKS)
     assert re.search(words, failed[check])
     assert set(failed) & {function.__name__ for function in features.rule_features.CHECKS} == {check}
 
@@ -369,7 +369,7 @@ class Stateless(Repetition):
     ],
 )
 def test_a_bad_stateful_feature_fails(make: type, wanted: set[str], words: str, failures: Failures) -> None:
-    failed = failures("features", offer(make))
+    failed = failures("features", offer(make), features.stateful_features.CHECKS)
     of_states = {function.__name__ for function in features.stateful_features.CHECKS}
     assert set(failed) & of_states == wanted, failed
     assert any(re.search(words, message) for message in failed.values()), failed

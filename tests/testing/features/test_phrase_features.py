@@ -126,7 +126,7 @@ def test_good_features_pass(failures: Failures) -> None:
     ],
 )
 def test_what_is_wrong_is_found(failures: Failures, make: Any, check: str, message: str) -> None:
-    failed = failures("features", offer(make))
+    failed = failures("features", offer(make), CHECKS)
     assert check in failed
     assert message in failed[check]
 

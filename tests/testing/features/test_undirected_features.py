@@ -249,7 +249,7 @@ class NotFinite(Bigrams):
     ],
 )
 def test_a_bad_undirected_feature_fails(make: type, wanted: set[str], words: str, failures: Failures) -> None:
-    failed = failures("features", offer(make))
+    failed = failures("features", offer(make), CHECKS)
     assert set(failed) & ALL == wanted, failed
     assert any(re.search(words, message) for message in failed.values()), failed
 
