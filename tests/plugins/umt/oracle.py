@@ -7,6 +7,7 @@ is the difference of two of them (or, in the mode ``rescored``, a sum over words
 
 from __future__ import annotations
 
+import functools
 import itertools
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -166,6 +167,9 @@ class Token(NamedTuple):
     step: int
 
 
+_token = functools.cache(Token)
+
+
 @dataclass(frozen=True)
 class Tree:
     """A partial derivation: the edge of each step, and for each of its links the step and link it is joined to."""
@@ -231,11 +235,11 @@ class Tree:
             first, links = len(tokens), self.links[step]
             for symbol in self.edges[step].target:
                 if isinstance(symbol, str):
-                    tokens.append(Token(symbol, step))
+                    tokens.append(_token(symbol, step))
                 elif beside := links[symbol + 1]:
                     write(beside[0])
                 else:
-                    tokens.append(Token(None, step))
+                    tokens.append(_token(None, step))
             spans[step] = (first, len(tokens))
 
         if not self.edges:
