@@ -2,27 +2,28 @@
 
 from __future__ import annotations
 
-import os
 import re
 import shutil
 import subprocess
-import sys
 from pathlib import Path
+
+from tests.warm import warm_smt
 
 EXAMPLE = Path(__file__).resolve().parents[2] / "examples/rescore-nbest"
 
 
 def test_the_script_rescores_both_lists(tmp_path: Path) -> None:
     folder = shutil.copytree(EXAMPLE, tmp_path / "copy")
-    environment = {**os.environ, "PATH": os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])}
-    done = subprocess.run(
-        ["sh", "run.sh", str(tmp_path / "out")],
-        cwd=folder,
-        env=environment,
-        capture_output=True,
-        text=True,
-        timeout=600,
-    )
+    (tmp_path / "smt").mkdir()
+    with warm_smt(tmp_path / "smt") as environment:
+        done = subprocess.run(
+            ["sh", "run.sh", str(tmp_path / "out")],
+            cwd=folder,
+            env=environment,
+            capture_output=True,
+            text=True,
+            timeout=600,
+        )
     assert done.returncode == 0, done.stderr
     scores = [float(score) for score in re.findall(r"BLEU +(\d+\.\d+)", done.stdout)]
     assert len(scores) == 4
