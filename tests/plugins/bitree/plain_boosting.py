@@ -39,19 +39,19 @@ class PlainBoosting:
     penalty: float = math.inf
     trees: list[tuple[float, Leaf | Node]] = field(default_factory=list)
     risks: list[tuple[float, float]] = field(default_factory=list)
-    insides: dict[Conjunction, list[int]] = field(default_factory=dict)
+    insides: dict[Conjunction, frozenset[int]] = field(default_factory=dict)
 
     def holds(self, conjunction: Conjunction, row: int) -> bool:
         return all((atom in self.rows[row]) == wanted for atom, wanted in conjunction)
 
-    def inside(self, conjunction: Conjunction) -> list[int]:
+    def inside(self, conjunction: Conjunction) -> frozenset[int]:
         """The rows where a conjunction holds; rows do not change, so they are listed once."""
         if conjunction not in self.insides:
-            self.insides[conjunction] = [i for i in range(len(self.rows)) if self.holds(conjunction, i)]
+            self.insides[conjunction] = frozenset(i for i in range(len(self.rows)) if self.holds(conjunction, i))
         return self.insides[conjunction]
 
     def margin(self, row: int) -> float:
-        return self.labels[row] * math.fsum(v for f, v in self.theta.items() if self.holds(f, row))
+        return self.labels[row] * math.fsum(v for f, v in self.theta.items() if row in self.inside(f))
 
     def pull(self, conjunction: Conjunction) -> float:
         """-dL/dTheta, equations 7.10 and 7.11."""
