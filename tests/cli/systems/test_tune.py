@@ -53,7 +53,7 @@ def tree() -> dict[Path, bytes | None]:
 
 
 class TestLeftovers:
-    """A call that fails before it has done anything leaves all files as they were, none in the way of the corrected one.
+    """A call that fails before it has done anything leaves all files as they were; the corrected one is not hindered.
 
     It runs behind the first failure of each kind.
     """
