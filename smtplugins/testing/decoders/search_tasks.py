@@ -74,7 +74,6 @@ class _Rest:
     """The path that the host has followed from a state to the end; ``weights`` number its features."""
 
     def __init__(self, path: Path, at: int, weights: Weights) -> None:
-        self.whole = at == 0
         self.weights = weights
         self.path = Path(
             path.states[at:], path.actions[at:], path.offsets[at:], path.ids, path.values, path.rewards[at:]
@@ -106,12 +105,10 @@ def _assert_guided(
         how = place if first is None else f"{place}, beginning with {first!r}"
         if rest.is_of(own, first):
             _assert_followed(own, rest.path, numbers, rest.weights, how)
-            # Each state of the example's path is continued from, and the last again from each place.
-            places = range(len(own)) if rest.whole and first is None else range(max(1, len(own) - 1), len(own))
         else:
             _assert_followed(own, _replay(plain, state, own, numbers, first, how), numbers, numbers, how)
-            places = range(1, len(own), max(1, len(own) - 2))
-        for i in places:
+        # Every state of the path can be continued from; a forced first action is not the policy's.
+        for i in range(first is not None, len(own)):
             again = task.follow(own.state(i), numbers).action(0)
             assert _equal(again, own.action(i)), f"{how}: `follow` from state {i} begins with {again!r}"
 
