@@ -22,7 +22,7 @@ ITERATIONS = 5
 SEEDS = (1, 2, 3, 4, 5)
 LEARNERS = {"mert": SEEDS, "mira": SEEDS, "pro": SEEDS, "minrisk": (1,), "perceptron": SEEDS, "mira,rule=kbmira": SEEDS}
 METRIC = "bleu,tokenize=none"
-SENTENCES = 200
+THIRD = 3
 
 
 @dataclass(frozen=True)
@@ -177,17 +177,20 @@ def _summary(runs: list[dict[str, Any]]) -> dict[str, Any]:
 
 
 def _japanese(host: Any, shared: Path, folder: Path) -> Path:
-    """Build a phrase system for Japanese in the folder, tuned on 200 sentences of the development set."""
+    """Build a phrase system for Japanese in the folder; each third sentence of the development set, to tune on.
+
+    Its first 200 are from one manual, and what fits them fits the test set less than the start weights.
+    """
     data = shared / "data/open/ja-en"
     with gzip.open(data / "train.ja.gz", "rt") as source, gzip.open(data / "train.en.gz", "rt") as target:
         # Tables have brackets and bars for themselves.
         pairs = [pair for pair in zip(source, target, strict=True) if not set("[]|") & set("".join(pair))]
     for side, name in enumerate(("train.ja", "train.en")):
         (folder / name).write_text("".join(pair[side] for pair in pairs), encoding="utf-8")
-    for name, count in (("dev", SENTENCES), ("test", None)):
+    for name, step in (("dev", THIRD), ("test", 1)):
         for language in ("ja", "en"):
             lines = (data / f"{name}.{language}").read_text(encoding="utf-8").splitlines(keepends=True)
-            (folder / f"{name}.{language}").write_text("".join(lines[:count]), encoding="utf-8")
+            (folder / f"{name}.{language}").write_text("".join(lines[::step]), encoding="utf-8")
     texts = [folder / "train.ja", folder / "train.en"]
     links = folder / "train.align"
     with links.open("w", encoding="utf-8") as out:
