@@ -121,8 +121,8 @@ def forking_server() -> Iterator[socket.socket]:
 
 def serve(number: int) -> None:
     """Fork a process for each call until the socket is closed; returns in each of these processes, ready to run."""
-    # As of `python -c`, in place of this script's folder.
-    sys.path[0] = ""
+    # Without this script's folder, and yet without the current one: the installed package is tested.
+    del sys.path[0]
     for name in IMPORTS:
         package = importlib.import_module(name)
         if name.startswith("smt"):
@@ -151,6 +151,8 @@ def serve(number: int) -> None:
     os.environ.clear()
     os.environ.update(environment)
     os.chdir(folder)
+    # As of `python -c`.
+    sys.path.insert(0, "")
     sys.argv = ["-c", *arguments]
 
 
