@@ -15,10 +15,9 @@ of a feature without a weight line are 1.
 
 Errors, as in Moses: an unknown section, an unknown key of a basic feature, a weight of an unknown feature, ``LM0=0.5``
 without a blank, a number of weights other than the feature's number of scores, a malformed number. Deliberately
-stricter than Moses: two features with the same name; ``[weight-file]``, ``[feature-add]`` and the like, which change
-features and weights from elsewhere; and the form of moses.ini before 2013, ``[ttable-file]`` with ``[weight-t]``, are
-errors. Other kinds of features are not checked, because they depend on how Moses was built. The option ``max_lines``
-limits the number of lines.
+stricter than Moses: two features with the same name, and the form of moses.ini before 2013, ``[ttable-file]`` with
+``[weight-t]``, are errors. Other kinds of features are not checked, because they depend on how Moses was built. The
+option ``max_lines`` limits the number of lines.
 
 A moses.ini also holds weights, and is read as weights unless a configuration is asked for.
 """
@@ -58,10 +57,6 @@ SHORT = words(
     r s sd slf t th tot tt usg v wf xb xi"""
 )
 """Names that have a meaning on the command line only."""
-ELSEWHERE = words(
-    """alternate-weight-setting feature-add feature-name-overwrite feature-overwrite weight-add weight-file
-    weight-overwrite"""
-)
 BEFORE_2013 = words(
     """distortion-file dlm-model generation-file global-lexical-file glm-feature input-scores lmodel-dub lmodel-file
     phrase-boundary-source-feature phrase-boundary-target-feature phrase-length-feature phrase-pair-feature
@@ -85,23 +80,26 @@ _CHOICES = {
     "xml-input": ("pass-through", "ignore", "exclusive", "inclusive", "constraint"),
 }
 _OTHERS = words(
-    """alignment-output-file always-create-direct-transopt clean-lm-cache config consensus-decoding context-string
-    context-weights context-window cpu-affinity-increment cpu-affinity-offset cube-pruning-deterministic-search
-    cube-pruning-lazy-scoring daemon default-non-term-for-empty-range-only description disable-discarding distortion
-    drop-unknown early-distortion-cost factor-delimiter feature include-lhs-in-search-graph
-    include-segmentation-in-n-best input-file labeled-n-best-list lattice-hypo-set lattice-samples link-param-count
-    lm-interpolation-weights lmbr-map-weight lmbr-p lmbr-pruning-factor lmbr-r lmbr-thetas lminimum-bayes-risk
-    lmodel-oov-feature mapping mark-unknown mbr-scale mbr-size minimum-bayes-risk minlexr-memory minphr-memory mira
-    monotone-at-punctuation muxlm n-best-factor n-best-list n-best-trees no-cache non-terminals output-hypo-score
-    output-search-graph output-search-graph-extended output-search-graph-hypergraph output-search-graph-pb
-    output-search-graph-slf output-unknowns output-word-graph phrase-drop-allowed placeholder-factor
-    print-alignment-info print-alignment-info-in-n-best print-all-derivations print-id print-passthrough
-    print-passthrough-in-n-best recover-input-path references report-all-factors report-all-factors-in-n-best
-    report-segmentation report-segmentation-enriched s2t-parsing-algorithm serial server server-keepalive-maxconn
-    server-keepalive-timeout server-log server-maxconn server-maxconn-backlog server-port server-timeout
-    session-cache-size session-timeout show-weights sort-word-alignment source-label-overlap spe-aln spe-src spe-trg
-    text-type time-out translation-all-details translation-details tree-translation-details unknown-lhs
-    unknown-word-prefix unknown-word-suffix unpruned-search-graph verbose version weight xml-brackets"""
+    """alignment-output-file alternate-weight-setting always-create-direct-transopt clean-lm-cache config
+    consensus-decoding context-string context-weights context-window cpu-affinity-increment cpu-affinity-offset
+    cube-pruning-deterministic-search cube-pruning-lazy-scoring daemon default-non-term-for-empty-range-only
+    description disable-discarding distortion drop-unknown early-distortion-cost factor-delimiter feature
+    feature-add feature-name-overwrite feature-overwrite include-lhs-in-search-graph
+    include-segmentation-in-n-best input-file labeled-n-best-list lattice-hypo-set lattice-samples
+    link-param-count lm-interpolation-weights lmbr-map-weight lmbr-p lmbr-pruning-factor lmbr-r lmbr-thetas
+    lminimum-bayes-risk lmodel-oov-feature mapping mark-unknown mbr-scale mbr-size minimum-bayes-risk
+    minlexr-memory minphr-memory mira monotone-at-punctuation muxlm n-best-factor n-best-list n-best-trees
+    no-cache non-terminals output-hypo-score output-search-graph output-search-graph-extended
+    output-search-graph-hypergraph output-search-graph-pb output-search-graph-slf output-unknowns
+    output-word-graph phrase-drop-allowed placeholder-factor print-alignment-info print-alignment-info-in-n-best
+    print-all-derivations print-id print-passthrough print-passthrough-in-n-best recover-input-path references
+    report-all-factors report-all-factors-in-n-best report-segmentation report-segmentation-enriched
+    s2t-parsing-algorithm serial server server-keepalive-maxconn server-keepalive-timeout server-log
+    server-maxconn server-maxconn-backlog server-port server-timeout session-cache-size session-timeout
+    show-weights sort-word-alignment source-label-overlap spe-aln spe-src spe-trg text-type time-out
+    translation-all-details translation-details tree-translation-details unknown-lhs unknown-word-prefix
+    unknown-word-suffix unpruned-search-graph verbose version weight weight-add weight-file weight-overwrite
+    xml-brackets"""
 )
 SECTIONS = _LEAST.keys() | _REAL | _CHOICES.keys() | _OTHERS
 _SECTION = re.compile(r"\[([^\[\]]*)\]")
@@ -223,8 +221,6 @@ def _section(body: str, lines: Lines) -> str:
     name = header[1]
     if name in BEFORE_2013:
         raise lines.error("[feature] and [weight] sections (moses.ini since 2013)", f"[{name}]", 1)
-    if name in ELSEWHERE:
-        raise lines.error("all features and weights in [feature] and [weight]", f"[{name}]", 1)
     if name not in SECTIONS and name not in SHORT:
         raise unknown(lines, name, SECTIONS, "a section that Moses knows")
     return name

@@ -126,7 +126,7 @@ class RunConfig:
         except (UsageError, OSError) as error:
             if self._tree is None:
                 raise
-            raise self._tree.error_inside(key, message(error)) from error
+            raise self._tree.error_inside(key, message(error) + self._tree.hint(key, error)) from error
 
     def to_yaml(self) -> str:
         """Write the record as a run.yaml with every key and absolute paths."""
@@ -169,6 +169,7 @@ def load_config(
         tree = _Tree(name, Path.cwd())
         tree.lines.update(made.lines)
         ignored = _check_settings(made, list(ignore), name)
+        tree.hints = made.hints()
         plain = made.values
     notes = old_key_notes(name, tree.translate(plain), plain)
     for override in overrides:
@@ -180,7 +181,7 @@ def load_config(
     if settings is not None:
         object.__setattr__(record, "_toolkit", settings.origin.partition("-")[0])
         object.__setattr__(record, "_unused", (*made.unused(), *ignored))
-        notes += _notes(name, made.unused(), ignored)
+        notes += _notes(name, made.unused(noted=True), ignored)
     object.__setattr__(record, "_notes", notes)
     return record
 
@@ -189,7 +190,7 @@ def _check_settings(made: Draft, ignore: Sequence[str], name: str) -> list[str]:
     """Refuse unsupported settings that change translations; return those to ignore as text."""
     from smtplugins.host.config.toolkits.draft import bare
 
-    keys = {refusal.key for refusal in made.refused}
+    keys = {*(refusal.key for refusal in made.refused), *made.ignorable}
     for key in ignore:
         if bare(key) not in {bare(name) for name in (*keys, *(setting.key for setting in made.settings.entries))}:
             known = suggestion(key, keys) if keys else "; none of its settings is refused"
@@ -245,6 +246,14 @@ class _Tree:
         self.overridden: set[tuple[str, ...]] = set()
         self.seen: set[int] = set()
         self.places: dict[tuple[str, ...], tuple[str, ...]] = {}
+        self.hints: dict[tuple[str, ...], tuple[str, str]] = {}
+
+    def hint(self, key: tuple[str, ...], error: Exception) -> str:
+        """What to add to the error of a feature of a toolkit that no plugin offers."""
+        if key not in self.hints or not str(error).startswith("unknown "):
+            return ""
+        name, hint = self.hints[key]
+        return f"{hint} ({argument(f'ignore={[name]}', f'--ignore {name}')} continues without)"
 
     def translate(self, plain: Any) -> tuple[str, ...]:
         """Replace old keys, which are returned, and remember where their values stand in the file."""

@@ -110,10 +110,6 @@ def test_a_weight_may_be_missing() -> None:
             "[weight-t]\n",
             "1: field 1: expected [feature] and [weight] sections (moses.ini since 2013), found [weight-t]",
         ),
-        (
-            "[weight-file]\n",
-            "1: field 1: expected all features and weights in [feature] and [weight], found [weight-file]",
-        ),
         ("[feature]\n# none\n", "1: field 1: expected a [feature] section with features, found none in the file"),
         ("[weight]\nLM0= 1\n", "1: field 1: expected a [feature] section with features, found none in the file"),
         ("[feature]\nname=LM0\n", "2: field 1: expected a kind of feature, such as KENLM, found 'name=LM0'"),

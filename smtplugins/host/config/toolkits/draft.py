@@ -39,7 +39,7 @@ class Draft:
     """The ``values`` of a run.yaml, the ``lines`` they come from, and the settings that are not used.
 
     ``refused`` are unsupported settings that change translations. ``counts`` is which of several settings of a
-    single-valued key takes effect: 0 for the first, -1 for the last.
+    single-valued key takes effect: 0 for the first, -1 for the last. ``reasons`` say by key why a setting is not used.
     """
 
     def __init__(self, settings: Settings, counts: int) -> None:
@@ -49,7 +49,10 @@ class Draft:
         self._counts = counts
         self._taken: set[int] = set()
         self._idle: list[Setting] = []
+        self._without_note: list[Setting] = []
         self.refused: list[Refusal] = []
+        self.reasons: dict[str, str] = {}
+        self._ignorable: dict[str, tuple[int, str]] = {}
 
     def every(self, key: str) -> list[Setting]:
         """All settings of a key; they count as used."""
@@ -70,9 +73,9 @@ class Draft:
         setting = self.setting(key)
         return "" if setting is None else setting.value
 
-    def idle(self, setting: Setting, part: str) -> None:
-        """Note that a part of a setting is not used."""
-        self._idle.append(Setting(setting.key, part, setting.line))
+    def idle(self, setting: Setting, part: str, *, in_toolkit: bool = False) -> None:
+        """Note that a part of a setting is not used; ``in_toolkit`` if it changes no translation of the toolkit."""
+        (self._without_note if in_toolkit else self._idle).append(Setting(setting.key, part, setting.line))
 
     def refuse(self, setting: Setting, expected: str, key: str | None = None, found: str | None = None) -> None:
         """Refuse a setting, or a part of it, that changes translations and is not supported."""
@@ -118,6 +121,38 @@ class Draft:
         texts = {name: _shown(value) for name, value in options.items() if value is not None}
         self._append("features", Spec(kind, texts), line)
 
+    def may_ignore(self, name: str, hint: str) -> None:
+        """The last feature may be left out by this name if no plugin offers it; ``hint`` ends the error otherwise."""
+        self._ignorable[name] = len(self.values["model"]["features"]) - 1, hint
+
+    def hints(self) -> dict[tuple[str, ...], tuple[str, str]]:
+        """By the key of each feature that may be left out, its name for ``--ignore`` and what to add to errors."""
+        return {("model", "features", str(at)): (name, hint) for name, (at, hint) in self._ignorable.items()}
+
+    @property
+    def ignorable(self) -> list[str]:
+        """The names of features that may be left out."""
+        return list(self._ignorable)
+
+    def _leave_out(self, name: str) -> Refusal:
+        """Leave out a feature; the features behind it, and tables, move up."""
+        at, _ = self._ignorable.pop(name)
+        features = self.values["model"]["features"]
+        gone = features.pop(at)
+        place = ("model", "features")
+        line = self.lines.pop((*place, str(at)), 1)
+        for i in range(at + 1, len(features) + 1):
+            key = (*place, str(i))
+            if key in self.lines:
+                below = (*place, str(i - 1))
+                self.lines[below] = self.lines.pop(key)
+        tables = [table for table in self.values["model"].get("tables", ()) if isinstance(table, dict)]
+        for before, table in enumerate(tables):
+            if table.get("position", 0) - before > at:
+                table["position"] -= 1
+        self._ignorable = {other: (i - (i > at), hint) for other, (i, hint) in self._ignorable.items()}
+        return Refusal(name, "a feature that a plugin offers", quote(gone.name), line)
+
     def table(self, path: str, line: int, **fields: Any) -> None:
         """Add a grammar or phrase table; ``None`` is left out. The scores of tables with a name are listed as features.
 
@@ -144,18 +179,25 @@ class Draft:
             self.lines["model", key, str(len(listed))] = line
         listed.append(value)
 
-    def unused(self) -> list[str]:
-        """The settings that are not used and change no translation, by line."""
+    def unused(self, *, noted: bool = False) -> list[str]:
+        """The settings that are not used and change no translation, by line; or only those that notes name."""
         left = [setting for setting in self.settings.entries if id(setting) not in self._taken]
-        settings = sorted(left + self._idle, key=lambda setting: setting.line)
-        return [f"line {setting.line}: {setting.key} {quote(setting.value, 100)}" for setting in settings]
+        settings = sorted(left + self._idle + self._without_note * (not noted), key=lambda setting: setting.line)
+        return [
+            f"line {setting.line}: {setting.key} {quote(setting.value, 100)}{self._reason(setting)}"
+            for setting in settings
+        ]
+
+    def _reason(self, setting: Setting) -> str:
+        reason = self.reasons.get(setting.key)
+        return f" ({reason})" if reason else ""
 
     def ignore(self, keys: Iterable[str]) -> list[Refusal]:
         """Remove settings of these keys from those that are refused, and return them."""
         wanted = set(map(bare, keys))
         ignored = [refusal for refusal in self.refused if bare(refusal.key) in wanted]
         self.refused = [refusal for refusal in self.refused if refusal not in ignored]
-        return ignored
+        return ignored + [self._leave_out(name) for name in self.ignorable if bare(name) in wanted]
 
 
 def _number(value: Any) -> Any:

@@ -6,8 +6,6 @@ from pathlib import Path
 
 import pytest
 
-from smtformats.config.moses import SECTIONS
-from smtformats.config.settings import words
 from smtplugins.contracts.errors import SmtError
 from smtplugins.contracts.spec import Spec
 from smtplugins.host.config.rule_tables import RuleTable
@@ -111,7 +109,9 @@ def test_phrases(tmp_path: Path) -> None:
     assert unused() == [
         "line 10: stack '50'",
         "line 12: n-best-list 'out'",
-        "line 30: threads '4'",
+        "line 24: feature 'LM order=3'",
+        "line 24: feature 'LM load=lazy'",
+        "line 30: threads '4' (`-j N`)",
     ]
 
 
@@ -257,7 +257,6 @@ BOTH = (
     ("lminimum-bayes-risk", "true", "false"),
     ("minimum-bayes-risk", "true", "0"),
     ("mira", "true", "false"),
-    ("phrase-drop-allowed", "true", "false"),
     ("context-string", "a b", None),
     ("context-weights", "1", None),
     ("context-window", "3", None),
@@ -300,48 +299,16 @@ def test_what_changes_translations(algorithm: int, key: str, harmful: str, harml
         assert unused() == []
 
 
-def test_each_section_is_used_refused_or_without_effect() -> None:
-    """None is forgotten: what is here under neither head has a key of a run.yaml."""
-    noted = words(
-        """alignment-output-file clean-lm-cache config cpu-affinity-increment cpu-affinity-offset
-        cube-pruning-deterministic-search cube-pruning-lazy-scoring daemon description include-lhs-in-search-graph
-        labeled-n-best-list lattice-hypo-set lattice-samples link-param-count lmbr-map-weight lmbr-p
-        lmbr-pruning-factor lmbr-r lmbr-thetas lmodel-oov-feature max-partial-trans-opt mbr-scale mbr-size
-        minlexr-memory minphr-memory n-best-factor n-best-trees no-cache output-hypo-score output-search-graph
-        output-search-graph-extended output-search-graph-hypergraph output-search-graph-pb output-search-graph-slf
-        output-unknowns output-word-graph print-alignment-info print-all-derivations print-id print-passthrough
-        print-passthrough-in-n-best references report-all-factors report-all-factors-in-n-best report-segmentation
-        report-segmentation-enriched s2t-parsing-algorithm serial server server-keepalive-maxconn
-        server-keepalive-timeout server-log server-maxconn server-maxconn-backlog server-port server-timeout
-        session-cache-size session-timeout show-weights sort-word-alignment start-translation-id text-type threads
-        translation-all-details translation-details tree-translation-details unpruned-search-graph verbose version"""
-    )
-    used = words(
-        """beam-threshold cube-pruning-diversity cube-pruning-pop-limit distortion-limit early-discarding-threshold
-        feature include-segmentation-in-n-best input-file inputtype mapping max-chart-span max-phrase-length
-        max-trans-opt-per-coverage n-best-list non-terminals print-alignment-info-in-n-best recover-input-path
-        search-algorithm stack stack-diversity translation-option-threshold unknown-word-prefix unknown-word-suffix
-        weight xml-brackets"""
-    )
-    changing = {key for key, *_ in (*BOTH, *CHARTS, *STACKS)}
-    assert noted | used | changing == SECTIONS
-    assert not noted & used
-    assert not (noted | used) & changing
-    for key in sorted(noted):
-        load(f"[{key}]\n1\n[feature]\nDistortion\n")
-        assert unused() == [f"line 2: {key} '1'"]
-    for key in sorted(used - {"feature", "weight", "mapping"}):
-        value = "{{ }}" if key == "xml-brackets" else "1"
-        Path("below/moses.ini").write_text(f"[{key}]\n{value}\n[feature]\nDistortion\n")
-        load_config("below/moses.ini")
-
-
 @pytest.mark.parametrize(
     ("features", "key", "found"),
     [
-        ("Distortion sparse=true", "Distortion0.sparse", "Distortion without sparse, found 'sparse=true'"),
+        ("Distortion sparse=true", "Distortion0.sparse", "Distortion without sparse features, found 'sparse=true'"),
         ("PhrasePenalty per-dictionary=1", "PhrasePenalty0.per-dictionary", "found 'per-dictionary=1'"),
-        ("KENLM name=LM path=x factor=1", "LM.factor", "KENLM of factor 0, the words, found 'factor=1'"),
+        (
+            "KENLM name=LM path=x factor=1",
+            "LM.factor",
+            "KENLM of factor 0, the words (factors are not supported), found 'factor=1'",
+        ),
         ("WordPenalty tuneable-components=1", "WordPenalty0.tuneable-components", "found 'tuneable-components=1'"),
         ("LexicalReordering type=msd path=x sparse-phrase=1", "LexicalReordering0.sparse-phrase", "sparse-phrase=1"),
         (
@@ -360,7 +327,7 @@ def test_keys_of_features_that_change_translations(features: str, key: str, foun
 def test_all_that_is_refused_is_told_at_once() -> None:
     text = "[mira]\ntrue\n[feature]\nDistortion sparse=yes\n[minimum-bayes-risk]\n1\n"
     assert refused(text, "mira", "distortion0.SPARSE", "minimum-bayes-risk").endswith(
-        "; line 4: Distortion0.sparse: expected Distortion without sparse, found 'sparse=yes'; line 6: "
+        "; line 4: Distortion0.sparse: expected Distortion without sparse features, found 'sparse=yes'; line 6: "
         "minimum-bayes-risk: expected false, found '1' (ignore=['mira', 'Distortion0.sparse', "
         "'minimum-bayes-risk'] continues without)"
     )

@@ -1,0 +1,281 @@
+"""Every section, feature and feature key of a moses.ini, and what becomes of it; `MOSES.md` is made from this table.
+
+The sections are those of Moses as of its last release, the features those that it is built with by default. Rows for
+``phrases`` hold with the search algorithms 0, 1 and 4, those for ``charts`` with the others.
+"""
+
+from __future__ import annotations
+
+from smtplugins.host.config.toolkits.draft import Harmless
+from smtplugins.host.config.toolkits.known_settings import Known, honoured, markdown, no_effect, refused
+
+PHRASES, CHARTS = "phrases", "charts"
+FALSE = frozenset({"false", "0", "no", "n"})
+_ZERO: Harmless = ("0, words alone (factors are not supported)", lambda value: value == "0")
+_OFF: Harmless = ("false", lambda value: value.lower() in FALSE)
+_WORDS: Harmless = ("of factor 0, the words (factors are not supported)", _ZERO[1])
+_ELSEWHERE = "all features and weights in [feature] and [weight]"
+
+
+def is_true(text: str) -> bool:
+    """A boolean, as Moses reads it."""
+    return text.lower() in ("true", "yes", "y", "1")
+
+
+def _at_least(number: int) -> Harmless:
+    return (f"{number} or more", lambda value: value.isdigit() and int(value) >= number)
+
+
+def _at_most(number: float) -> Harmless:
+    return (f"{number:g} or less", lambda value: float(value) <= number)
+
+
+SECTIONS = (
+    honoured("search-algorithm", "`decoder.name`, `decoder.search`", "0"),
+    honoured("stack", "`decoder.stack_size`", "7", PHRASES),
+    honoured("beam-threshold", "`decoder.beam_threshold`, a probability", "0.1", PHRASES),
+    honoured("distortion-limit", "`decoder.distortion_limit`; -1 for none", "2", PHRASES),
+    honoured("max-phrase-length", "`decoder.max_phrase_length`", "3", PHRASES),
+    honoured("stack-diversity", "`decoder.stack_diversity`", "2", PHRASES),
+    honoured("translation-option-threshold", "`decoder.option_threshold`, a probability", "0.1", PHRASES),
+    honoured("early-discarding-threshold", "`decoder.early_discarding`, a probability", "0.1", PHRASES),
+    honoured("max-trans-opt-per-coverage", "`decoder.max_options`", "9", PHRASES),
+    honoured("cube-pruning-pop-limit", "`decoder.pop_limit`, for each stack or span", "77"),
+    honoured("cube-pruning-diversity", "`decoder.cube_diversity`", "3", PHRASES),
+    honoured("max-chart-span", "`decoder.max_span`; `max_span` of a table that has another", "5", CHARTS),
+    honoured("non-terminals", "`decoder.nonterminal`", "Y", CHARTS),
+    honoured("inputtype", "`decoder.input`: 1 confusion-net, 2 lattice, 3 tree, 5 tabbed, 6 forest", "2"),
+    honoured("xml-input", "`decoder.xml`", "exclusive", PHRASES),
+    honoured("xml-brackets", "`source_format` with the option `brackets`", "{{ }}", PHRASES),
+    honoured("drop-unknown", "`decoder.drop_unknown`", "true", PHRASES),
+    honoured("mark-unknown", "`decoder.mark_unknown`", "true", PHRASES),
+    honoured("unknown-word-prefix", "`decoder.unknown_prefix`", "<", PHRASES),
+    honoured("unknown-word-suffix", "`decoder.unknown_suffix`", ">", PHRASES),
+    honoured("input-file", "`source`", "in.de"),
+    honoured("n-best-list", "`output.nbest`, `output.unique`: the size, and `distinct`", "out 7 distinct"),
+    honoured("include-segmentation-in-n-best", "`output.fields: segmentation`", "true", PHRASES),
+    honoured("print-alignment-info-in-n-best", "`output.fields: alignment`", "true", PHRASES),
+    honoured("recover-input-path", "`output.fields: input`", "true", PHRASES),
+    honoured("mapping", "the tables, each a graph of one step", "0 T 0"),
+    honoured("feature", "`model.tables`, `model.features`: below", "PhrasePenalty name=Other"),
+    honoured("weight", "`model.weights`, the moses.ini itself; `model.missing: 1`", "LM0= 1"),
+    # Where the other kind of search has no use for them, and neither has Moses.
+    no_effect(
+        """distortion-limit max-phrase-length stack-diversity translation-option-threshold early-discarding-threshold
+        max-trans-opt-per-coverage cube-pruning-diversity cube-pruning-lazy-scoring xml-brackets unknown-word-prefix
+        unknown-word-suffix recover-input-path decoding-graph-backoff monotone-at-punctuation""",
+        "it is for phrases",
+        where=CHARTS,
+    ),
+    no_effect(
+        """max-chart-span non-terminals default-non-term-for-empty-range-only rule-limit source-label-overlap
+        unknown-lhs""",
+        "it is for charts",
+        where=PHRASES,
+    ),
+    no_effect("phrase-drop-allowed", "a phrase without source words translates nothing"),
+    # What is printed.
+    no_effect(
+        "include-segmentation-in-n-best print-alignment-info-in-n-best",
+        "lists of charts have no such field",
+        "true",
+        CHARTS,
+    ),
+    no_effect("alignment-output-file print-alignment-info", "`-k 1 --fields alignment`"),
+    no_effect("report-segmentation report-segmentation-enriched", "`-k 1 --fields segmentation`"),
+    no_effect("print-id output-hypo-score", "`-k 1` prints id and score"),
+    no_effect("translation-details translation-all-details tree-translation-details", "`--trace`, `--built FILE`"),
+    no_effect("output-search-graph", "`--forests DIR --forests-format moses-search-graph`"),
+    no_effect("output-search-graph-extended", "`--forests DIR --forests-format moses-search-graph,extended=true`"),
+    no_effect("output-search-graph-hypergraph", "`--forests DIR --forests-format moses-hypergraph`"),
+    no_effect("output-search-graph-slf output-word-graph", "`--forests DIR --forests-format slf-lattice`"),
+    no_effect("output-search-graph-pb", "`--forests DIR` has other formats"),
+    no_effect(
+        "unpruned-search-graph include-lhs-in-search-graph print-all-derivations", "`--forests DIR` writes what is kept"
+    ),
+    no_effect("lattice-samples", "`smt mbr --forests` samples"),
+    no_effect("output-unknowns", "the feature UnknownWordPenalty of `-k 1` counts them"),
+    no_effect("labeled-n-best-list n-best-trees sort-word-alignment", "lists have names, no trees, one order"),
+    no_effect("n-best-factor", "lists have as many texts as there are, up to their size"),
+    no_effect("start-translation-id", "lists begin at 0"),
+    no_effect("report-all-factors report-all-factors-in-n-best", "words have one factor"),
+    no_effect("print-passthrough print-passthrough-in-n-best", "tags are not printed"),
+    no_effect("show-weights", "`smt info FILE`"),
+    no_effect("version", "`smt --version`"),
+    # How it is done.
+    no_effect("threads", "`-j N`"),
+    no_effect("verbose", "`--trace`, `--stats FILE`"),
+    no_effect("clean-lm-cache no-cache minlexr-memory minphr-memory", "memory"),
+    no_effect("cpu-affinity-increment cpu-affinity-offset serial", "processes"),
+    no_effect(
+        """daemon server server-keepalive-maxconn server-keepalive-timeout server-log server-maxconn
+        server-maxconn-backlog server-port server-timeout session-cache-size session-timeout""",
+        "there is no server",
+    ),
+    no_effect("config description", "for people"),
+    no_effect("cube-pruning-deterministic-search", "results are always the same"),
+    no_effect("max-partial-trans-opt", "for mappings of several steps"),
+    no_effect("s2t-parsing-algorithm", "both algorithms find the same"),
+    no_effect("link-param-count lmodel-oov-feature references text-type", "for features that are not supported"),
+    no_effect(
+        """lattice-hypo-set lmbr-map-weight lmbr-p lmbr-pruning-factor lmbr-r lmbr-thetas mbr-scale mbr-size""",
+        "for the sections of minimum Bayes risk",
+    ),
+    # What would change translations.
+    refused("input-factors output-factors", _ZERO),
+    refused("factor-delimiter", ("|, or none", lambda value: value in ("|", "none")), "^"),
+    refused("minimum-bayes-risk lminimum-bayes-risk consensus-decoding", _OFF, "true"),
+    refused("always-create-direct-transopt disable-discarding early-distortion-cost mira", _OFF, "true"),
+    refused(
+        """context-string context-weights context-window distortion lm-interpolation-weights muxlm placeholder-factor
+        spe-aln spe-src spe-trg"""
+    ),
+    refused(
+        """alternate-weight-setting feature-add feature-name-overwrite feature-overwrite weight-add weight-file
+        weight-overwrite""",
+        about=_ELSEWHERE,
+    ),
+    refused("time-out", ("-1 (no limit)", lambda value: value.lstrip("-").isdigit() and int(value) <= 0), "60"),
+    refused("cube-pruning-lazy-scoring", _OFF, "true", PHRASES),
+    refused(
+        "decoding-graph-backoff",
+        ("0 (no table waits for another to have nothing)", lambda value: set(value.split()) <= {"0"}),
+        "3",
+        PHRASES,
+    ),
+    refused(
+        "monotone-at-punctuation",
+        ("false (punctuation is no limit of reordering)", lambda value: not is_true(value)),
+        "true",
+        PHRASES,
+    ),
+    refused("drop-unknown mark-unknown", _OFF, "true", CHARTS),
+    refused("stack", _at_least(200), "20", CHARTS, "200 or more (`cube-pruning-pop-limit` prunes charts)"),
+    refused("beam-threshold", _at_most(1e-5), "0.1", CHARTS, "1e-05 or less (`cube-pruning-pop-limit` prunes charts)"),
+    refused(
+        "default-non-term-for-empty-range-only",
+        ("true", lambda value: value.lower() not in FALSE),
+        "false",
+        CHARTS,
+    ),
+    refused("rule-limit", _at_least(5000), "20", CHARTS),
+    refused("source-label-overlap", ("0", lambda value: value == "0"), "1", CHARTS),
+    refused("unknown-lhs", value="labels", where=CHARTS),
+    refused("xml-input", ("pass-through", lambda value: value == "pass-through"), "exclusive", CHARTS),
+)
+"""The sections."""
+
+TABLE_KINDS = ("PhraseDictionary", "ProbingPT", "RuleTable")
+"""The beginnings of the names of tables."""
+
+KINDS = (
+    honoured("KENLM", "the feature `lm,base=e`", "KENLM path=en.arpa"),
+    honoured(
+        "WordPenalty", "`word-penalty,value=-1`; charts count `<s>` and `</s>` too: `count_bos=true`", "WordPenalty"
+    ),
+    honoured("PhrasePenalty", "`phrase-penalty,value=1`, for each phrase or rule, glue too", "PhrasePenalty"),
+    honoured("UnknownWordPenalty", "`oov,value=-100,tuneable=false`", "UnknownWordPenalty tuneable=true"),
+    honoured("Distortion", "`distortion`: -1 for each word jumped over", "Distortion"),
+    honoured("LexicalReordering", "`lexical-reordering`", "LexicalReordering type=msd path=rt num-features=3", PHRASES),
+    honoured("InputFeature", "`source-path,log=true`", "InputFeature num-features=1 num-input-features=1"),
+    honoured(
+        "PhraseDictionary* ProbingPT RuleTable",
+        "`model.tables`, each with its own scores and limit",
+        "PhraseDictionaryMemory path=pt",
+    ),
+    Known(
+        tuple(
+            """BleuScoreFeature ConstrainedDecoding ControlRecombination CorrectionPattern CountNonTerms
+            CoveredReferenceFeature EditOps EditSequenceModel ExternalFeature Generation GlobalLexicalModel
+            HyperParameterAsWeight IRSTLM MaxEntLM MaxSpanFreeNonTermSource Mmsapt NeuralLM NieceTerminal
+            OpSequenceModel PhraseBoundaryFeature PhraseLengthFeature PhrasePairFeature RANDLM ReferenceComparison
+            RuleScope SRILM SetSourcePhrase SoftMatchingFeature SoftSourceSyntacticConstraintsFeature
+            SourceGHKMTreeInputMatchFeature SourceWordDeletionFeature SpanLength SparseHieroReorderingFeature SyntaxRHS
+            TargetBigramFeature TargetNgramFeature TargetWordInsertionFeature TreeStructureFeature
+            WordTranslationFeature""".split()
+        ),
+        "not supported",
+        "a plugin offers a feature of that name, which takes its keys as they are",
+    ),
+)
+"""The kinds of features."""
+
+_COMMON = "require-sorting-after-source-context verbosity filterable"
+FEATURE_KEYS = (
+    honoured("*.name *.tuneable", "`name`, `tuneable`", "X"),
+    honoured("*.num-features", "`scores` of tables and reordering models, else known", "2"),
+    honoured("TABLE.path TABLE.table-limit", "`path`, `limit` (20)", "5"),
+    honoured("KENLM.path KENLM.oov-feature", "`path`, `oov`", "1"),
+    honoured(
+        "LexicalReordering.path LexicalReordering.type LexicalReordering.default-scores",
+        "`path`, `model`, `default_scores`",
+        "0.1,0.2,0.7",
+    ),
+    honoured("InputFeature.num-input-features InputFeature.real-word-count", "`scores`, `real_words`", "1"),
+    no_effect(" ".join(f"*.{key}" for key in _COMMON.split()), "nor in Moses' translations"),
+    no_effect("KENLM.order KENLM.load KENLM.lazyken", "nor in Moses' translations"),
+    no_effect("TABLE.cache-size LexicalReordering.cache-size", "nor in Moses' translations"),
+    refused("*.tuneable-components", ("without tuneable-components", lambda value: False)),
+    refused("TABLE.input-factor TABLE.output-factor KENLM.factor", _WORDS),
+    refused("LexicalReordering.input-factor LexicalReordering.output-factor", _WORDS),
+    refused(
+        "Distortion.sparse Distortion.sparse-distance Distortion.sparse-subordinate",
+        ("without sparse features", _OFF[1]),
+        "true",
+    ),
+    refused("LexicalReordering.sparse-*", ("without sparse features", _OFF[1]), "true"),
+    refused("PhrasePenalty.per-dictionary", ("without per-dictionary", _OFF[1]), "true"),
+    refused(
+        "LexicalReordering.property-index",
+        ("with the path of a reordering table (scores inside a ProbingPT are not read)", lambda value: False),
+    ),
+)
+"""The keys of features, as ``KIND.key``; ``*`` is every kind, ``TABLE`` the kinds of tables."""
+
+
+def feature_keys(kind: str) -> list[str]:
+    """The keys of a kind of feature."""
+    owners = (kind, "TABLE", "*") if kind.startswith(TABLE_KINDS) else (kind, "*")
+    keys = (known.split(".") for row in FEATURE_KEYS for known in row.keys)
+    return sorted({key for owner, key in keys if owner in owners})
+
+
+def feature_row(kind: str, key: str) -> Known | None:
+    """The row of a key of a feature; ``None`` if the kind does not have it."""
+    names = (kind, "TABLE", "*") if kind.startswith(TABLE_KINDS) else (kind, "*")
+    for row in FEATURE_KEYS:
+        for known in row.keys:
+            owner, _, name = known.partition(".")
+            if owner in names and (name == key or (name[-1] == "*" and key.startswith(name[:-1]))):
+                return row
+    return None
+
+
+_HEAD = """\
+# What becomes of a moses.ini
+
+`smt decode`, `smt tune` and `smt config show` take a moses.ini as it is. This page lists every section, feature and key
+of a feature that Moses knows. `smt config show -c moses.ini` prints what yours amounts to as a run.yaml.
+
+- What is honoured has a key of a run.yaml. Moses' defaults are written out, so that they do not depend on ours.
+- What has no effect on translations here is named in a note, with an option of ours that does the same if there is one.
+- What would change translations and is not supported is an error with file, line and key. `--ignore KEY` continues
+  without it, and notes and `--manifest` say so. Keys of features are `NAME.key`, as in `--ignore Distortion0.sparse`; a
+  feature that no plugin offers is left out by its name.
+- An unknown section, feature or key is an error with a suggestion. The form of moses.ini before 2013, with
+  `[ttable-file]` or `[weight-t]`, is an error.
+
+Phrases are the search algorithms 0 (the default), 1 and 4, charts the others: 3, 5 and 6 are `decoder: hiero` with the
+search `cube_pruning`, `incremental` and `s2t`; 7, 8 and 9 are the decoders `t2s`, `t2s-scfg` and `f2s`. All scores are
+natural logarithms.
+
+## Sections
+"""
+
+
+def documentation() -> str:
+    """The page about all settings."""
+    kinds = {PHRASES: "phrases", CHARTS: "charts"}
+    text = _HEAD + markdown(SECTIONS, "`{}`".format, kinds)
+    text += "\n## Features\n" + markdown(KINDS, "`{}`".format, kinds)
+    return text + "\n## Keys of features\n" + markdown(FEATURE_KEYS, "`{}`".format, kinds)
