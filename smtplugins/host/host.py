@@ -251,17 +251,18 @@ class Host(Judging, Learning, Estimation):
         weights: Mapping[str, float] | Path | None = None,
         cache: str | None = None,
         ignore: str | Iterable[str] = (),
+        note: Note = lambda text: None,
     ) -> Translator:
         """Make a decoder with its model from a run.yaml, cdec.ini, moses.ini or joshua.config.
 
         ``overrides``: ``{"decoder.pop_limit": 200}``, or as on the command line, ``decoder.pop_limit=200``. ``weights``
         replace the configuration's. ``cache``: folder of loaded grammars, or ``off``. ``ignore`` names unsupported
-        toolkit settings to ignore, although they change translations.
+        toolkit settings to ignore, although they change translations. ``note`` is told which features have no weight.
         ``host.translator("run.yaml").decode(sentences)`` translates; sentences are texts, words or records.
         """
         from smtplugins.host.decode.translator import make_translator
 
-        return make_translator(self, config_of(config, overrides, ignore), weights_of(self, weights), cache)
+        return make_translator(self, config_of(config, overrides, ignore), weights_of(self, weights), cache, note)
 
     def decode(
         self,

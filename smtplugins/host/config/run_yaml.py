@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 from smtformats.errors import quote
 from smtformats.files import open_bytes, shown_name
+from smtformats.grammar.shared.lines import FLOAT32_END
 from smtplugins.contracts.errors import SmtError, UsageError
 from smtplugins.contracts.spec import Spec, suggestion
 from smtplugins.host.arguments import argument
@@ -387,6 +388,9 @@ class _Tree:
         if wanted is RuleTable and "path" not in value:
             raise self.error(key, "expected a path: add the key `path`")
         record = wanted(**{name: self.bind(item, hints[name], (*key, name)) for name, item in value.items()})
+        missing = record.missing if isinstance(record, ModelConfig) else None
+        if missing is not None and not abs(missing) < FLOAT32_END:
+            raise self.error((*key, "missing"), "expected a number that fits 32-bit floats, found a larger one")
         if isinstance(record, OutputConfig) and record.nbest < 1:
             raise self.error((*key, "nbest"), f"expected a number from 1 on, found {record.nbest}")
         return record

@@ -13,7 +13,8 @@ from smtplugins.host.decode.translator import Translator
 
 _IGNORING = ("cdec", "joshua")
 """Toolkits that ignore weights of unknown features: their files often hold some."""
-_SHOWN = 10
+_COMPARED = 10
+"""The names for which the nearest feature is looked up."""
 
 
 def check_range(weights: Mapping[str, float]) -> None:
@@ -31,28 +32,38 @@ def check_names(translator: Translator, sentences: Sequence[Sentence], note: Cal
     """Refuse weights of unknown features; the decoder must be loaded. A decoder without ``table_names`` is not checked.
 
     It is a note, not an error, if the features may not all be known: with per-sentence grammars, for sparse features,
-    which Moses calls ``FEATURE_name``, and for toolkits that ignore unknown weights.
+    which Moses calls ``FEATURE_name``, with features of rules that do not declare their columns, and for toolkits that
+    ignore unknown weights.
     """
     own = sentences[0].grammars if sentences else ()
     names = getattr(translator.decoder, "table_names", lambda own: None)(own)
     if names is None:
         return
     known = {*translator.features(), *names}
+    config = translator.config
+    numbered = tuple(f"{label}[" for label in translator.undeclared)
+    # ``model.missing`` gives weights to tables by their names, before the number of their scores is known.
+    made_up = set() if config.model.missing is None else translator.model.weights.keys() - translator.given.keys()
     # Names with a colon belong to open namespaces.
-    left = [name for name in translator.model.weights if name not in known and ":" not in name]
+    left = [
+        name
+        for name in translator.model.weights
+        if name not in known and name not in made_up and ":" not in name and not name.startswith(numbered)
+    ]
     if not left:
         return
-    config = translator.config
     labels = tuple(f"{spec.options.get('name', spec.name)}_" for spec in config.model.features)
     labels += tuple(f"{table.name}_" for table in config.model.tables if table.name)
-    is_open = any(sentence.grammars for sentence in sentences) or config.toolkit in _IGNORING
+    may_have = [f"feature {label!r}" for label in translator.undeclared]
+    is_open = bool(may_have) or any(sentence.grammars for sentence in sentences) or config.toolkit in _IGNORING
     wrong = [] if is_open else [name for name in left if not name.startswith(labels)]
     place = f"{file}: " if (file := getattr(translator.given, "file", "")) else ""
     if wrong:
         listed = _listed(translator, wrong, known)
         raise UsageError(f"{place}weights of unknown features: {listed}; correct or remove the names")
     which = "features outside the configuration and the first sentence's grammars" if own else "unknown features"
-    note(f"{place}weights of {which} are not used: {_listed(translator, left, known)}")
+    unless = f", unless {' or '.join(may_have)} has such columns" if may_have else ""
+    note(f"{place}weights of {which} are not used{unless}: {_listed(translator, left, known)}")
 
 
 def checked(translator: Translator, sentences: Iterable[Sentence], note: Callable[[str], None]) -> Iterator[Sentence]:
@@ -66,14 +77,13 @@ def checked(translator: Translator, sentences: Iterable[Sentence], note: Callabl
 
 
 def _listed(translator: Translator, names: Sequence[str], known: Iterable[str]) -> str:
-    """The names, each with its line and the nearest name of a feature."""
+    """The names, each with its line, the first also with the nearest name of a feature."""
     spelt = {name.casefold(): name for name in sorted(known, reverse=True)}
     places = getattr(translator.given, "places", {})
     shown = []
-    for name in names[:_SHOWN]:
-        near = difflib.get_close_matches(name.casefold(), spelt, n=1, cutoff=0.0)
+    for i, name in enumerate(names):
+        near = difflib.get_close_matches(name.casefold(), spelt, n=1, cutoff=0.0) if i < _COMPARED else []
         parts = [f"line {places[name]}"] if name in places else []
         parts += [f"the nearest is {spelt[near[0]]!r}"] if near else []
         shown.append(repr(name) + (f" ({', '.join(parts)})" if parts else ""))
-    more = len(names) - len(shown)
-    return ", ".join(shown) + (f" and {more} more" if more else "")
+    return ", ".join(shown)

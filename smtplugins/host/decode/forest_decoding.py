@@ -86,6 +86,10 @@ class ForestDecoder(ABC, Generic[SystemT]):
         """The features that every rule of a table has, table by table; known once the tables are loaded."""
         return tuple(self.parser.dense_names)
 
+    def table_names(self, own: Iterable[str] = ()) -> tuple[str, ...]:
+        """The features of the tables and of ``own`` per-sentence files; all others are the configuration's."""
+        return self.parser.table_names(own)
+
     def load(self, model: Model) -> dict[str, float]:
         """Load the tables, apply the weights, return the time spent; ``decode`` calls it if needed."""
         # A tuning loop decodes often with the same weights, of which there may be many: compare the objects.

@@ -135,11 +135,8 @@ class SentenceParser:
             self._owners.append(owner)
         return grammars
 
-    def table_names(self, own: Iterable[str] = ()) -> tuple[str, ...] | None:
-        """The features of rules in the run's tables and in ``own`` files; ``None`` if features may add names."""
-        features = [active.feature for active in self.rule_features]
-        if not all(hasattr(feature, "column_names") or hasattr(feature, "components") for feature in features):
-            return None
+    def table_names(self, own: Iterable[str] = ()) -> tuple[str, ...]:
+        """The features of rules in the run's tables and in ``own`` files."""
         tables = [columns for _, columns in self.static_columns()]
         tables += [self.load_own(Path(path)) for path in own]
         return tuple(dict.fromkeys(name for columns in tables for name in columns.names[:]))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
@@ -16,7 +16,7 @@ from smtplugins.host.arguments import argument
 from smtplugins.host.config.resources import resources
 from smtplugins.host.config.rule_tables import RuleTable, merged
 from smtplugins.host.decode.statistics import added
-from smtplugins.host.features.rule_columns import column_names, is_stateful
+from smtplugins.host.features.rule_columns import column_names, declares_columns, is_stateful
 from smtplugins.host.features.scoring import tuneable
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ class Translator:
 
     ``columns`` are the names of the columns of each feature and named table of the configuration. ``arc_name`` is the
     feature that scores the arcs of lattices, ``arc_scores`` the number of scores of an arc. ``given`` are the weights
-    as they were read.
+    as they were read. ``undeclared`` are features of rules that do not say which columns they have.
     """
 
     decoder: Decoder
@@ -45,6 +45,8 @@ class Translator:
     loading: Mapping[str, float] = field(default_factory=dict)
     arc_scores: int | None = None
     given: Mapping[str, float] = field(default_factory=dict)
+    undeclared: tuple[str, ...] = ()
+    note: Callable[[str], None] = lambda text: None
 
     def loaded(self) -> Translator:
         """Load the tables now instead of when decoding begins; return self."""
@@ -91,6 +93,8 @@ class Translator:
         """
         weights = self.model.weights
         beside = {name for names in self.columns if names and names[0] in weights for name in names if name[-1] != "]"}
+        for label in self.undeclared:
+            beside |= {label} if any(name.startswith((f"{label}[", f"{label}:")) for name in weights) else set()
         return [name for name in self.features() if name not in weights and name not in beside]
 
     def notes(self) -> list[str]:
@@ -106,13 +110,27 @@ class Translator:
     def decode(
         self, sentences: Iterable[Sentence | str | Sequence[str]], *, threads: int = 1, graphs: bool = False
     ) -> Iterator[Decoding]:
-        """Translate sentences, given as records, texts or sequences of words; translations come in their order."""
+        """Translate sentences, given as records, texts or sequences of words; translations come in their order.
+
+        Weights of unknown features are refused; ``note`` is told which features have no weight.
+        """
         if threads < 1:
             raise UsageError(f"jobs: expected 1 or more, found {threads}")
-        given = as_sentences(sentences)
+        given = self._checked(as_sentences(sentences))
         if graphs:
             return self.decoder.decode(given, self.model, threads=threads, graphs=True)
         return self.decoder.decode(given, self.model, threads=threads)
+
+    def _checked(self, sentences: Iterable[Sentence]) -> Iterator[Sentence]:
+        """Pass the sentences on; check the weights with the first, when the decoder has loaded its tables."""
+        from smtplugins.host.config.weight_names import check_names
+
+        for number, sentence in enumerate(sentences):
+            if not number:
+                check_names(self, [sentence], self.note)
+                for text in self.notes():
+                    self.note(text)
+            yield sentence
 
     def decode_one(self, sentence: Sentence, *, graphs: bool = False) -> Decoding:
         """Translate a sentence."""
@@ -125,7 +143,11 @@ class Translator:
 
 
 def make_translator(
-    host: Host, config: RunConfig, weights: Mapping[str, float] | None = None, cache: str | None = None
+    host: Host,
+    config: RunConfig,
+    weights: Mapping[str, float] | None = None,
+    cache: str | None = None,
+    note: Callable[[str], None] = lambda text: None,
 ) -> Translator:
     """Load the features of a configuration and make its decoder; ``weights`` replace the configuration's."""
     begun = time.process_time(), time.perf_counter()
@@ -138,6 +160,7 @@ def make_translator(
         )
     given = resources(host.registry, config.model, host.formats(), cache, config.at)
     columns, stateful = _columns(config, given)
+    undeclared = tuple(active.label for active in given.features if not declares_columns(active.feature))
     read = weights or {}
     if config.model.weights is not None:
         with config.at("model", "weights"):
@@ -152,7 +175,7 @@ def make_translator(
     arc_name, arc_scores = next(scoring, (None, None))
     model = Model(dict(weights or {}))
     loading = {"cpu.loading": time.process_time() - begun[0], "wall.loading": time.perf_counter() - begun[1]}
-    return Translator(decoder, model, config, columns, stateful, arc_name, loading, arc_scores, read)
+    return Translator(decoder, model, config, columns, stateful, arc_name, loading, arc_scores, read, undeclared, note)
 
 
 def _listed(config: RunConfig) -> tuple[Spec | RuleTable, ...]:

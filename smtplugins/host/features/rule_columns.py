@@ -165,6 +165,11 @@ def column_names(active: Active, width: int) -> tuple[str, ...]:
     return (active.label,) if width == 1 else tuple(f"{active.label}[{k}]" for k in range(width))
 
 
+def declares_columns(feature: Any) -> bool:
+    """Whether the names of a feature's columns are known before it scores: stateful ones have one unless they say."""
+    return not hasattr(feature, "score_rules") or hasattr(feature, "column_names") or hasattr(feature, "components")
+
+
 def is_stateful(feature: Any) -> bool:
     """Whether a feature has states, that is, depends on neighbouring words (in Python, C or core's native code)."""
     return any(hasattr(feature, name) for name in ("native", "start", "smt_feature_v1"))

@@ -6,7 +6,7 @@ Parsing is the host's (``host/decode/parsing.py``), the search the core's (``cor
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -86,10 +86,6 @@ class Hiero(ForestDecoder["WeightedParser"]):
     def __init__(self, *, resources: Resources, options: HieroOptions) -> None:
         super().__init__(SentenceParser(resources, options))
         self._options = options
-
-    def table_names(self, own: Iterable[str] = ()) -> tuple[str, ...] | None:
-        """The features of the tables and of ``own`` per-sentence files; all others are the configuration's."""
-        return self.parser.table_names(own)
 
     def system(self, weights: Mapping[str, float]) -> WeightedParser:
         """Apply weights to the tables."""

@@ -8,8 +8,6 @@ sentences, tables and features are the host's (``host/decode/phrase_decoding.py`
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
 from smtplugins.contracts.tools.decoding import PhraseDecoder, PhraseOptions, Resources
 
 
@@ -18,7 +16,3 @@ class StackDecoder(PhraseDecoder):
 
     def __init__(self, *, resources: Resources, options: PhraseOptions) -> None:
         super().__init__(resources, options)
-
-    def table_names(self, own: Iterable[str] = ()) -> tuple[str, ...] | None:
-        """The features of the tables and of ``own`` per-sentence files; all others are the configuration's."""
-        return self.parser.table_names(own)

@@ -59,6 +59,12 @@ class Reference:
         self._names = [name for active, width in pairs for name in column_names(active, width)[:width]]
         self._tables: list[Applied] | None = None
 
+    def table_names(self, own: Iterable[str] = ()) -> tuple[str, ...]:
+        """The features of the tables and of ``own`` per-sentence files."""
+        tables = (*self._resources.tables, *(RuleTable(Path(path)) for path in own))
+        given = self._resources
+        return tuple(dict.fromkeys(name for table in tables for name in table.load(given.formats, given.cache).names))
+
     def decode(
         self, sentences: Iterable[Sentence], model: Model, *, threads: int = 1, graphs: bool = False
     ) -> Iterator[Decoding]:

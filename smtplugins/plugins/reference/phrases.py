@@ -64,6 +64,10 @@ class ReferencePhrase:
         self._weights: Mapping[str, float] | None = None
         self._weighted: WeightedParser | None = None
 
+    def table_names(self, own: Iterable[str] = ()) -> tuple[str, ...]:
+        """The features of the tables and of ``own`` per-sentence files."""
+        return self._parser.table_names(own)
+
     def decode(
         self, sentences: Iterable[Sentence], model: Model, *, threads: int = 1, graphs: bool = False
     ) -> Iterator[Decoding]:

@@ -73,9 +73,12 @@ def test_names_in_open_namespaces_and_of_all_tables_are_good() -> None:
     assert told(translator("p 1\nrare 2\nword-penalty 1\nglue 1\npass-through 1\nx:y 1\n")) == []
 
 
-def test_many_are_counted() -> None:
-    with pytest.raises(UsageError, match=r"'n9' \(line 10, the nearest is '[\w-]+'\) and 5 more;"):
-        told(translator("".join(f"n{i} 1\n" for i in range(15))))
+def test_all_of_many_are_named() -> None:
+    with pytest.raises(UsageError) as caught:
+        told(translator("".join(f"n{i} 1\n" for i in range(1500))))
+    for i in range(1500):
+        assert f"'n{i}' (line {i + 1}" in str(caught.value)
+    assert str(caught.value).count("the nearest is") == 10
 
 
 def test_grammars_of_sentences_may_have_other_names() -> None:
@@ -109,8 +112,34 @@ def test_toolkits_that_ignore_such_weights(name: str, text: str) -> None:
         assert "'lm_1'" in told(make_translator(host, one, None, "off").loaded())[0]
 
 
-def test_features_that_do_not_tell_their_names() -> None:
-    assert told(translator("p 1\nanything 2\n", "model.features=[open]")) == []
+def test_features_that_do_not_declare_their_columns() -> None:
+    made = translator("p 1\nanything 2\nopen[0] 1\nopen:x 1\n", "model.features=[open, glue]")
+    assert told(made) == [
+        f"{Path.cwd()}/w: weights of unknown features are not used, unless feature 'open' has such columns: "
+        "'anything' (line 2, the nearest is 'rare')"
+    ]
+    assert made.unweighted() == ["glue"]
+    assert translator("p 1\n", "model.features=[open]").unweighted() == ["open"]
+
+
+@pytest.mark.parametrize("decoder", ["reference", "hiero", "umt", "phrase", "reference-phrase", "swap"])
+def test_weights_are_checked_with_each_decoder(decoder: str) -> None:
+    Path("rules").write_text("[X] ||| haus ||| house ||| p=-1\n")
+    made = translator("p 1\nq 1\n", f"decoder={decoder}")
+    with pytest.raises(UsageError, match="weights of unknown features: 'q'"):
+        told(made)
+
+
+def test_translators_of_the_api_check_their_weights() -> None:
+    Path("w").write_text("p 1\n")
+    notes: list[str] = []
+    host = smt.load_plugins()
+    made = host.translator("run.yaml", weights={"p": -1.0}, cache="off", note=notes.append)
+    assert [decoding.best for decoding in made.decode(["haus", "das haus"])] == ["house", "the house"]
+    assert notes == ["features without a weight count 0: word-penalty, glue, pass-through"]
+    made = host.translator("run.yaml", weights={"p": 1.0, "P": 1.0, "LM": 1.0}, cache="off")
+    with pytest.raises(UsageError, match=r"weights of unknown features: 'P' \(the nearest is 'p'\), 'LM' \("):
+        list(made.decode(["haus"]))
 
 
 def test_components_without_a_weight_are_named_one_by_one() -> None:
@@ -136,6 +165,18 @@ def test_weights_that_are_too_large(value: str) -> None:
     Path("w").write_text("p 1\n")
     with pytest.raises(UsageError, match="weight of 'p': expected a number that fits 32-bit floats"):
         make_translator(smt.load_plugins(), load_config("run.yaml"), {"p": float(value)}, "off")
+
+
+@pytest.mark.parametrize("value", ["1" + "0" * 39, "-1" + "0" * 400])
+def test_weights_of_missing_features_that_are_too_large(value: str) -> None:
+    with pytest.raises(UsageError, match=r"model.missing: expected a number that fits 32-bit floats, found a larger"):
+        translator("p 1\n", f"model.missing={value}")
+
+
+def test_weights_of_missing_features_are_no_names_of_the_user() -> None:
+    given = ("model.tables={path: rules, name: TM}", "model.features=[word-penalty]", "model.missing=1")
+    Path("rules").write_text("haus ||| house ||| 0.5 0.25\n")
+    assert told(translator("word-penalty 1\n", *given)) == []
 
 
 @pytest.mark.parametrize("value", ["inf", "nan", "-inf"])

@@ -62,6 +62,10 @@ class BitreeDecoder:
         """The column that each translation has."""
         return (COLUMN,)
 
+    def table_names(self, own: Iterable[str] = ()) -> tuple[str, ...]:
+        """The same column: there are no tables."""
+        return (COLUMN,)
+
     def decode(
         self, sentences: Iterable[Sentence], model: Model, *, threads: int = 1, graphs: bool = False
     ) -> Iterator[Decoding]:

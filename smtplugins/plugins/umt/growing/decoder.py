@@ -7,7 +7,7 @@ forest is that of the other decoders (``host/decode/parsing.py``), the search na
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -114,6 +114,10 @@ class Umt(ForestDecoder["WeightedTables"]):
         """The features set up for one thread."""
         features = self.parser.resources.features
         return Working(features, self.parser.stateful, self.cff, self.cff_label, self.options.lm_mode)
+
+    def table_names(self, own: Iterable[str] = ()) -> tuple[str, ...]:
+        """The features of the tables and of ``own`` per-sentence files, and those of the bounds."""
+        return (*super().table_names(own), *self.cff.names(self.cff_label))
 
     def system(self, weights: Mapping[str, float]) -> WeightedTables:
         """Apply the weights, and those of the first pass, to the tables."""
