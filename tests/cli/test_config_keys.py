@@ -45,6 +45,8 @@ USED: dict[str, tuple[str, set[str]]] = {
     "output.unique": ("often", ALL),
     "output.format": ("no-such-format", {"decode"}),
     "output.fields": ("[no-such-field]", {"decode"}),
+    "output.template": ("no-%d", {"decode"}),
+    "output.project_case": ("often", ALL),
 }
 """A wrong value of each key, and who has to refuse it: whoever uses it."""
 

@@ -68,7 +68,8 @@ class OutputConfig:
     """Results: ``dir`` is the folder of a tuning run, ``nbest`` the length of n-best lists.
 
     ``unique``, ``format`` and ``fields`` (``host/files/list_fields.py``) apply to lists that are written; tuning
-    does not use them.
+    does not use them, nor ``template``, Joshua's output-format for each hypothesis (``host/files/joshua_output.py``),
+    nor ``project_case``, which gives translations the case of aligned source words.
     """
 
     dir: Path | None = None
@@ -76,6 +77,8 @@ class OutputConfig:
     unique: bool = False
     format: str = "moses-nbest"
     fields: tuple[str, ...] = ()
+    template: str | None = None
+    project_case: bool | None = None
 
 
 @dataclass(frozen=True)
@@ -183,6 +186,7 @@ def load_config(
         object.__setattr__(record, "_toolkit", settings.origin.partition("-")[0])
         object.__setattr__(record, "_unused", (*made.unused(), *ignored))
         notes += _notes(name, made.unused(noted=True), ignored)
+        notes += tuple(f"{name}: {remark}" for remark in made.remarks)
     object.__setattr__(record, "_notes", notes)
     return record
 

@@ -37,7 +37,8 @@ def decode_files(
     quiet: bool = True,
 ) -> DecodingStatistics:
     """Translate sentences, by default the configuration's source; return times and counts."""
-    configured = config.output.nbest if config.output.nbest > 1 else None
+    template = config.output.template if outputs.to_format is None else None
+    configured = config.output.nbest if config.output.nbest > 1 or template is not None else None
     nbest = configured if outputs.nbest is None else outputs.nbest
     outputs.check(nbest)
     source = config.source if sentences is None else sentences
@@ -54,7 +55,8 @@ def decode_files(
     for text in (*config.notes, *translator.notes()):
         note(text)
     fields = outputs.fields or (config.output.fields if nbest is not None else ())
-    outputs = replace(outputs, nbest=nbest, unique=outputs.unique or config.output.unique, fields=fields)
+    unique, cased = outputs.unique or config.output.unique, bool(config.output.project_case)
+    outputs = replace(outputs, nbest=nbest, unique=unique, fields=fields, template=template, project_case=cased)
     records = checked(translator, records, note)
     statistics = run(host, translator, records, outputs, jobs=jobs, trace=trace, note=note, quiet=quiet)
     if outputs.stats is not None:

@@ -14,6 +14,7 @@ from smtplugins.contracts.errors import UsageError
 from smtplugins.host.arguments import argument
 from smtplugins.host.files.list_fields import fields_of
 from smtplugins.host.files.opening import rounded
+from smtplugins.host.files.tree_fields import tree_fields
 from smtplugins.host.learn.checking import COMPONENT
 
 if TYPE_CHECKING:
@@ -31,8 +32,11 @@ def candidates_of(
     graph: Hypergraph | None = None,
     fields: Sequence[str] = (),
     hidden: Collection[str] = (),
+    trees: bool = False,
 ) -> Candidates | None:
     """The ``k`` best derivations of a decoding as an n-best list; ``None`` without a translation.
+
+    ``fields`` are those of phrases, or with ``trees`` those of a grammar's derivations (``host/files/tree_fields.py``).
 
     Features with the value 0 are left out unless they are among ``names`` or another component of the same feature
     (``NAME[0]``, ``NAME[1]``) is not 0. ``hidden`` features count in the totals only.
@@ -49,7 +53,7 @@ def candidates_of(
         if graph is None:
             what = f"a list with {fields[0]}" if fields else "a list of more than one translation"
             raise UsageError(f"the decoder gives no graph, so there is no {what}")
-        texts, columns, rows, totals, extras = _derivations(graph, k, unique, fields)
+        texts, columns, rows, totals, extras = _derivations(graph, k, unique, fields, trees)
         if not texts and best:
             return None
         if not texts:
@@ -108,14 +112,14 @@ def _only(decoding: Decoding) -> tuple[list[str], list[str], list[list[float]], 
 
 
 def _derivations(
-    graph: Hypergraph, k: int, unique: bool, fields: Sequence[str]
+    graph: Hypergraph, k: int, unique: bool, fields: Sequence[str], trees: bool
 ) -> tuple[list[str], list[str], list[list[float]], list[float], dict[str, list[str]]]:
     """Texts, feature names, their values in each derivation, scores, and the fields asked for."""
     from smtplugins.core.graph.inference import kbest
 
     derivations = kbest(graph, k=k, unique=unique)
     rows = [derivation.features().tolist() for derivation in derivations]
-    extras = fields_of(derivations, fields) if fields else {}
+    extras = (tree_fields if trees else fields_of)(derivations, fields) if fields else {}
     return derivations.texts(), graph.names[:], rows, derivations.scores.tolist(), extras
 
 

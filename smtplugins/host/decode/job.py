@@ -10,7 +10,7 @@ import errno
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sized
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from smtformats import Candidates, Format
 from smtformats.files import open_write
@@ -25,15 +25,22 @@ from smtplugins.host.decode.decoded_lists import candidates_of, writable_lists
 from smtplugins.host.decode.statistics import DecodingStatistics, Times, added
 from smtplugins.host.decode.translator import Translator
 from smtplugins.host.files.forest_files import ForestFiles
+from smtplugins.host.files.joshua_output import check_template, printed, recased, three_decimals
 from smtplugins.host.files.list_fields import check_fields
 from smtplugins.host.files.opening import Path, find_format, number, rounded, write_all
 from smtplugins.host.host import Host, runner_of
 from smtplugins.host.progress import progress
 
+if TYPE_CHECKING:
+    from smtplugins.core.graph.hypergraph import Hypergraph
+
 
 @dataclass(frozen=True)
 class Outputs:
-    """The files to write and what they hold; see :meth:`smtplugins.host.host.Host.decode`."""
+    """The files to write and what they hold; see :meth:`smtplugins.host.host.Host.decode`.
+
+    ``template`` and ``project_case`` are those of the configuration (:class:`OutputConfig`).
+    """
 
     output: Path
     nbest: int | None = None
@@ -45,6 +52,8 @@ class Outputs:
     forests_format: str | None = None
     built: Path | None = None
     stats: Path | None = None
+    template: str | None = None
+    project_case: bool = False
 
     def check(self, nbest: int | None) -> None:
         """Check before tables are loaded; ``nbest`` is the length of lists, None for translations alone."""
@@ -125,6 +134,10 @@ def _list_format(host: Host, translator: Translator, outputs: Outputs) -> tuple[
             raise UsageError(f"nbest: expected 1 or more, found {outputs.nbest}")
         name = outputs.to_format or translator.config.output.format
         record = writable_lists(find_format(name, "nbest", host.formats()))
+    if outputs.template is not None:
+        if outputs.fields:
+            raise UsageError("fields: expected none, as output.template says what lines have")
+        return None, check_template(outputs.template)
     wanted = check_fields(outputs.fields)
     if wanted and record is None:
         raise UsageError(f"field {wanted[0]!r}: expected n-best lists, found translations alone")
@@ -155,9 +168,10 @@ def _report(result: _Result, note: Callable[[str], None], trace: Callable[[str],
 
 
 def _write_texts(results: Iterable[_Result], output: Path) -> None:
+    """Write translations, or the lines of lists with a template."""
     with open_write(output) as out:
         for result in results:
-            out.write(result.decoding.best + "\n")
+            out.writelines(f"{line}\n" for line in result.lines)
             if output == "-":
                 # The reader may wait for this line before sending the next sentence.
                 out.flush()
@@ -177,7 +191,7 @@ class _Task:
     @property
     def graphs(self) -> bool:
         listed = self.outputs.nbest is not None and (self.outputs.nbest > 1 or bool(self.fields))
-        return listed or self.forests is not None
+        return listed or self.outputs.project_case or self.forests is not None
 
     def decode(self, sentence: Sentence) -> _Result:
         """Decode a sentence. The result does not refer to the decoder, so it can be sent through a pipe."""
@@ -187,28 +201,50 @@ class _Task:
             graph = decoding.graph() if self.graphs and decoding.graph is not None else None
             if self.forests is not None:
                 self.forests.write(graph, decoding.id)
-            candidates = None
-            if self.outputs.nbest is not None:
-                candidates = candidates_of(
-                    decoding,
-                    self.outputs.nbest,
-                    unique=self.outputs.unique,
-                    names=self.translator.names(),
-                    graph=graph,
-                    fields=self.fields,
-                    hidden=self.hidden,
-                )
+            candidates, lines = self._texts(sentence, decoding, graph)
             trace = tuple(decoding.trace()) if self.trace and decoding.trace is not None else None
             tree = None if self.outputs.built is None else _built_tree(sentence, decoding)
         stats = added(decoding.stats, times.sums)
         rest = replace(decoding, features={}, graph=None, shown=None, trace=None, built=None, stats=stats)
-        return _Result(rest, candidates, trace, tree)
+        return _Result(rest, candidates, lines, trace, tree)
+
+    def _texts(
+        self, sentence: Sentence, decoding: Decoding, graph: Hypergraph | None
+    ) -> tuple[Candidates | None, tuple[str, ...]]:
+        """The n-best list, if there is one, and the lines to write if it is not written in a format of lists."""
+        nbest, template, cased = self.outputs.nbest, self.outputs.template, self.outputs.project_case
+        if nbest is None and not cased:
+            return None, (decoding.best,)
+        candidates = candidates_of(
+            decoding,
+            1 if nbest is None else nbest,
+            unique=self.outputs.unique,
+            names=self.translator.names(),
+            graph=graph,
+            fields=tuple(dict.fromkeys((*self.fields, *(("alignment",) if cased else ())))),
+            hidden=self.hidden,
+            trees=decoding.built is not None and (cased or template is not None),
+        )
+        if cased and candidates is not None and "alignment" in candidates.extras:
+            candidates = recased(candidates, sentence.tokens)
+            if "alignment" not in self.fields:
+                del candidates.extras["alignment"]
+        if nbest is None:
+            return None, (decoding.best if candidates is None else candidates.texts[0],)
+        if template is None:
+            return candidates, ()
+        # Joshua treats an empty line as a sentence without a translation.
+        found = decoding.found and candidates is not None and bool(sentence.tokens or sentence.lattice is not None)
+        spell = three_decimals if self.outputs.precision is None else number(self.outputs.precision)
+        given = Candidates(id=decoding.id, texts=[decoding.best]) if candidates is None else candidates
+        return candidates, tuple(printed(given, template, found=found, number=spell))
 
 
 @dataclass(frozen=True)
 class _Result:
     decoding: Decoding
     candidates: Candidates | None
+    lines: tuple[str, ...]
     trace: tuple[str, ...] | None
     tree: BuiltTree | None
 

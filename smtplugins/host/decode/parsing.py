@@ -8,6 +8,7 @@ from __future__ import annotations
 import contextlib
 import itertools
 import math
+import re
 import threading
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -41,6 +42,7 @@ if TYPE_CHECKING:
     from smtplugins.host.features.scoring import Active
 
 
+_ANNOTATED = re.compile(r"(\S+)\[(\S+)\]")
 _COPIED_SPAN = 3
 _JOSHUA_SPAN = 20
 
@@ -287,8 +289,8 @@ class WeightedParser:
         given: Any = sentence.tokens
         if sentence.lattice is not None:
             given = lattice_of(sentence.lattice, self.parser.resources.features, "<eps>" if options.joshua else None)
-        if options.joshua:
-            given = _escaped(given)
+        if options.joshua or options.lowercase:
+            given = _spelt(given, options)
         if options.markers:
             given = (MARKS[0], *given, MARKS[1]) if sentence.lattice is None else given.between(*MARKS)
         return given
@@ -339,14 +341,20 @@ class WeightedParser:
         return SentenceForest(sentence, forest, np.ascontiguousarray(scores, dtype=np.float32), blocks, dict(counts))
 
 
-def _escaped(given: Any) -> Any:
-    """Escape brackets and bars as Joshua does."""
+def _spelt(given: Any, options: ParsingOptions) -> Any:
+    """Input words as configured: without annotations and with Joshua's escapes, in lower case."""
     from smtformats.escapes import escape
 
+    def spelt(word: str) -> str:
+        if options.joshua:
+            annotated = _ANNOTATED.search(word)
+            word = escape(annotated[1] if annotated is not None else word, "joshua")
+        return word.lower() if options.lowercase else word
+
     if isinstance(given, Lattice):
-        arcs = (arc if arc.word is None else replace(arc, word=escape(arc.word, "joshua")) for arc in given.arcs)
+        arcs = (arc if arc.word is None else replace(arc, word=spelt(arc.word)) for arc in given.arcs)
         return Lattice(given.positions, tuple(arcs))
-    return tuple(escape(word, "joshua") for word in given)
+    return tuple(map(spelt, given))
 
 
 def _size(grammar: Grammar | ScoredGrammar) -> int:

@@ -1,7 +1,8 @@
 """The options of parsing: how a sentence becomes a forest. Decoders that parse inherit them.
 
 ``joshua`` covers what Joshua alone does: rules of words have spans of 20 words, ``<eps>`` is a word of lattices,
-brackets and bars of the input are escaped, and a sentence without a parse is its own translation.
+annotations are removed from input words (``house[NN;class=building]``), brackets and bars are escaped, and a sentence
+without a parse is its own translation.
 """
 
 from __future__ import annotations
@@ -25,7 +26,10 @@ class SentenceOptions(CheckedOptions):
 
     mark_oovs: bool = option(False, "append `_OOV` to words that are copied")
     max_length: int | None = option(None, "words after which a sentence is cut")
-    joshua: bool = option(False, "follow Joshua in escapes, spans of copied words, and sentences without a parse")
+    lowercase: bool = option(False, "lowercase the input; `output.project_case` gives translations its case")
+    joshua: bool = option(
+        False, "follow Joshua in escapes, annotations, spans of copied words, and sentences without a parse"
+    )
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+import re
+from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from smtformats.corpus.segments import MarkedSegment, Segment
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
     from smtplugins.host.host import Host
 
 _MARKED = "moses-xml"
+_SEGMENT, _SEGMENT_END = re.compile(r"<seg\s+id=\"?(\d+)\"?[^>]*>\s*"), re.compile(r"\s*</seg\s*>\s*$")
+_SEPARATOR = re.compile(r"\s?\|\|\|\s?")
 
 
 def read_source(
@@ -45,7 +48,9 @@ def read_source(
     if wanted is None and not lattice and "xml" in options:
         wanted = Spec(_MARKED, {"tags": False} if options["xml"] == "pass-through" else {})
     both = holds_both(config)
-    return read_sentences(host, path, wanted, lattice=lattice, both=both, arc_name=translator.arc_name, note=note)
+    arcs, joshua = translator.arc_name, bool(options.get("joshua")) and wanted is None
+    sentences = read_sentences(host, path, wanted, lattice=lattice, both=both, arc_name=arcs, joshua=joshua, note=note)
+    return _with_targets(sentences, options, shown_name(path), note) if joshua else sentences
 
 
 def read_sentences(
@@ -56,13 +61,15 @@ def read_sentences(
     lattice: bool = False,
     both: bool = True,
     arc_name: str | None = None,
+    joshua: bool = False,
     note: Callable[[str], None] = lambda text: None,
 ) -> Iterator[Sentence]:
     """Read the sentences of a corpus or of lattices; per-sentence grammars that they name come with them.
 
     With ``lattice`` and no format, a file holds lattices: HTK's or confusion networks if it has their shape, else PLF,
     with ``both`` mixed with sentences. ``arc_name`` names the scores of arcs where the format leaves that open. Tags
-    are words unless the format is named.
+    are words unless the format is named. With ``joshua``, lines of text may be ``source ||| target ||| references``
+    or have a tag ``<seg id="7">`` around them, which is dropped; the target is the annotation ``target``.
     """
     named = Spec.of(format) if format is not None else Spec(PLF, {} if both else {"text": False}) if lattice else None
     # Only formats of lattices are told by shape: other graphs may not be lattices.
@@ -78,6 +85,8 @@ def read_sentences(
                 opened.record = find_format(Spec(spec.name, {**spec.options, "name": arc_name}), None, known)
         if named is None and opened.record.name == _MARKED:
             opened.record = find_format(Spec(_MARKED, {"tags": False}), None, known)
+        if joshua and named is None and opened.record.name in ("cdec-corpus", _MARKED):
+            opened.record = find_format("text", None, known)
         for number, record in enumerate(opened.records()):
             if getattr(record, "fault", ""):
                 note(f"{shown_name(path)}:{record.line}: tags are taken for words: {record.fault}")
@@ -85,7 +94,41 @@ def read_sentences(
                 check_lattice(record, shown_name(path))
             if named is None:
                 check_text(record, number, opened.record.name, shown_name(path))
-            yield from _sentence(record, number)
+            if joshua and isinstance(record, str):
+                yield _joshua_line(record, number)
+            else:
+                yield from _sentence(record, number)
+
+
+def _joshua_line(line: str, number: int) -> Sentence:
+    """A line of Joshua's input: sentences are numbered by their lines, whatever their tags say."""
+    text = " ".join(blanks(line))
+    tag = _SEGMENT.match(text)
+    if tag is not None:
+        return Sentence(str(number), tuple(blanks(_SEGMENT_END.sub("", text[tag.end() :]))))
+    if " ||| " not in text:
+        return Sentence(str(number), tuple(blanks(text)))
+    source, target, *references = _SEPARATOR.split(text)
+    notes = {"target": target} if target else {}
+    return Sentence(str(number), tuple(blanks(source)), tuple(references), notes)
+
+
+def _with_targets(
+    sentences: Iterator[Sentence], options: Mapping[str, Any], file: str, note: Callable[[str], None]
+) -> Iterator[Sentence]:
+    """Refuse targets that cannot constrain the decoder, and note those that do not, as in Joshua."""
+    told = False
+    for sentence in sentences:
+        if "target" in sentence.annotations and not options.get("constraint_words"):
+            if "constraint_words" not in options:
+                raise UsageError(
+                    f"{file}: sentence {sentence.id}: expected a sentence without a target after |||: translations "
+                    "are constrained with search = cky only"
+                )
+            if not told:
+                note(f"{file}: sentence {sentence.id}: its target constrains nothing, as in Joshua: no LanguageModel")
+                told = True
+        yield sentence
 
 
 def _sentence(record: Any, number: int) -> Iterator[Sentence]:

@@ -6,7 +6,7 @@ Parsing is the host's (``host/decode/parsing.py``), the search the core's (``cor
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -22,8 +22,17 @@ from smtplugins.contracts.tools.decoding import (
     added,
 )
 from smtplugins.contracts.tools.features import SearchScorers
-from smtplugins.contracts.tools.search import SearchLimit, SearchOptions, forest_of_parse, hypergraph_of, searcher
+from smtplugins.contracts.tools.search import (
+    SearchLimit,
+    SearchOptions,
+    Stateful,
+    contract_scorer,
+    forest_of_parse,
+    hypergraph_of,
+    searcher,
+)
 from smtplugins.contracts.tools.search import best as best_derivation
+from smtplugins.plugins.hiero.constraint import FAULT, NAME, TargetConstraint, target_of
 from smtplugins.plugins.hiero.limits import TOOLKITS, own_limit, pruning
 from smtplugins.plugins.hiero.tracing import built, traced
 
@@ -57,6 +66,9 @@ class HieroOptions(ParsingOptions):
     max_edges: int = option(1 << 28, "limit of the edges of a sentence; more are an error")
     beam_prune: float | None = option(None, "prune written graphs and lists by this beam, as cdec's option")
     density_prune: float | None = option(None, "prune written graphs and lists to this density, as cdec's option")
+    constraint_words: int = option(
+        0, "boundary words that a sentence's target, `source ||| target`, must have; 0: no constraint (Joshua)", least=0
+    )
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -116,13 +128,17 @@ class _Worker:
         forest = self._weighted.forest(sentence)
         with times("search"):
             given = forest_of_parse(forest.forest, forest.scores)
-            searcher = self._prepared(sentence, forest.forest.tables.words)
+            target = target_of(sentence, self._options.max_length) if self._options.constraint_words else None
+            searcher = self._prepared(sentence, forest.forest.tables.words, target)
+            names = self.names
             try:
                 refined = searcher.search(given, self._search)
             except SearchLimit:
                 text = f"more than {self._search.max_edges} edges to look at: lower pop_limit or raise max_edges"
                 raise SmtError(f"sentence {sentence.id}: {text}") from None
             best = best_derivation(refined, given)
+            if target is not None and best is not None and best.score < -FAULT / 2:
+                best = None
         stats = {**forest.stats, **_counts(refined)}
         with times("output"):
             if best is not None:
@@ -135,8 +151,8 @@ class _Worker:
             id=sentence.id,
             best=text,
             score=None if best is None else best.score,
-            features=BestFeatures(forest, self.names, lambda: _steps(forest, refined, best)),
-            graph=(lambda: self._graph(forest, refined)) if self._graphs else None,
+            features=BestFeatures(forest, names, lambda: _steps(forest, refined, best)),
+            graph=(lambda: self._graph(forest, refined, names)) if self._graphs else None,
             shown=self._options.shown,
             trace=lambda: traced(forest, refined, best),
             built=lambda: built(forest, refined, best),
@@ -147,8 +163,11 @@ class _Worker:
     def _text(self, forest: SentenceForest, words: list[int]) -> str:
         return self._options.shown(" ".join(map(forest.forest.tables.words.word, words)))
 
-    def _graph(self, forest: SentenceForest, refined: Refined) -> Hypergraph:
-        graph = hypergraph_of(forest.forest, refined, forest.features, self.names, id=forest.sentence.id)
+    def _graph(self, forest: SentenceForest, refined: Refined, names: Sequence[str]) -> Hypergraph:
+        graph = hypergraph_of(forest.forest, refined, forest.features, names, id=forest.sentence.id)
+        if NAME in names and len(graph):
+            # Without the edges of illegal derivations, and empty if there are no others.
+            graph = graph.restricted(graph.scores({NAME: 1.0}) >= 0).graph
         beam, density = self._options.beam_prune, self._options.density_prune
         if (beam is not None or density is not None) and len(graph):
             from smtplugins.contracts.tools.graphs import prune
@@ -156,9 +175,16 @@ class _Worker:
             graph = prune(graph, beam=beam, density=density).graph
         return graph
 
-    def _prepared(self, sentence: Sentence, vocabulary: Vocabulary) -> Searcher:
-        """The search, with the features' scorers set up for the sentence."""
+    def _prepared(self, sentence: Sentence, vocabulary: Vocabulary, target: str | None) -> Searcher:
+        """The search, with the features' scorers set up for the sentence, and its target as a constraint."""
         parts, same = self._scorers.prepared(sentence, vocabulary)
+        if target is not None:
+            stateful = self._scorers.weighted(parts, self._weighted.weights)
+            rule = contract_scorer(TargetConstraint(target, self._options.constraint_words), vocabulary)
+            stateful.append(Stateful(rule, (NAME,), (1.0,)))
+            self.names = [name for feature in stateful for name in feature.names]
+            self._searcher = None
+            return searcher(stateful)
         if self._searcher is None or not same:
             stateful = self._scorers.weighted(parts, self._weighted.weights)
             self.names = [name for feature in stateful for name in feature.names]

@@ -39,7 +39,8 @@ class Draft:
     """The ``values`` of a run.yaml, the ``lines`` they come from, and the settings that are not used.
 
     ``refused`` are unsupported settings that change translations. ``counts`` is which of several settings of a
-    single-valued key takes effect: 0 for the first, -1 for the last. ``reasons`` say by key why a setting is not used.
+    single-valued key takes effect: 0 for the first, -1 for the last. ``reasons`` say by key why a setting is not used,
+    ``remarks`` are notes about settings that are honoured in part.
     """
 
     def __init__(self, settings: Settings, counts: int) -> None:
@@ -53,6 +54,7 @@ class Draft:
         self.refused: list[Refusal] = []
         self.reasons: dict[str, str] = {}
         self._ignorable: dict[str, tuple[int, str]] = {}
+        self.remarks: list[str] = []
 
     def every(self, key: str) -> list[Setting]:
         """All settings of a key; they count as used."""
@@ -76,6 +78,10 @@ class Draft:
     def idle(self, setting: Setting, part: str, *, in_toolkit: bool = False) -> None:
         """Note that a part of a setting is not used; ``in_toolkit`` if it changes no translation of the toolkit."""
         (self._without_note if in_toolkit else self._idle).append(Setting(setting.key, part, setting.line))
+
+    def remark(self, setting: Setting, text: str) -> None:
+        """Note that a setting is honoured in part."""
+        self.remarks.append(f"line {setting.line}: {setting.key} {quote(setting.value, 100)}: {text}")
 
     def refuse(self, setting: Setting, expected: str, key: str | None = None, found: str | None = None) -> None:
         """Refuse a setting, or a part of it, that changes translations and is not supported."""

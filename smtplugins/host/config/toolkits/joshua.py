@@ -1,4 +1,4 @@
-"""A joshua.config as a run.yaml. Scores of language models are log10; a word costs -log10 e, more is better.
+r"""A joshua.config as a run.yaml. Scores of language models are log10; a word costs -log10 e, more is better.
 
 | Joshua | run.yaml |
 |---|---|
@@ -12,10 +12,13 @@
 | `lattice-decoding` (cky) | `decoder.input: lattice` |
 | `oov-list` (cky) | `decoder.oov_path` if it is one word, else `decoder.oov_list` |
 | `input-file` `weights-file` | `source`, `model.weights` |
+| `output-format` | `output.template`: translations and lists are printed in this form (`--to` for another) |
+| `lowercase` `project-case` | `decoder.lowercase`, `output.project_case` |
 | weight lines | `model.weights`: the joshua.config itself |
 | `tm = ... -owner O -maxspan N -path P` | `model.tables: {path: P, name: tm_O, owner: O}` |
 | its span limit | `decoder.max_span`; `max_span` of a table that has another (-1: from the start; packed: none) |
 | no `tm` of owner glue (cky) | `decoder.glue: true`, the feature `glue,value=1,name=tm_glue_0` |
+| `source \|\|\| target` lines (cky, with a `LanguageModel`) | `decoder.constraint_words`: the model's order less 1 |
 | `LanguageModel` `StateMinimizingLanguageModel` | `lm,path=,base=10,order=,class_path=,name=lm_K`, K from 0 on |
 | its `-oov_feature` | `oov=true,oov_name=lm_K_oov` |
 | `WordPenalty [-value V]` (-0.4342945) | `word-penalty,value=`; cky counts `<s>` and `</s>`: `count_bos=true` |
@@ -31,9 +34,11 @@ true`; language models score `<s>` and `</s>` from the rules (`markers=rules`). 
 limit but the pops: `stack_size: 0`, `beam_threshold: 0`, `lm_beam: inf`. In brackets: Joshua's default, written out.
 
 Other keys are refused if they change translations, such as `rescore-forest` and `segment-oovs` (which does nothing
-sensible in Joshua itself), and else not used. Paths are relative to the working directory. Tables and language models
-may be beside the file instead, where later versions of Joshua look for them: the same name in both places for different
-files is an error.
+sensible in Joshua itself), and else not used. Some are known to Joshua and do nothing there: `constrain-parse`,
+`filter-grammar`. With an `output-format` numbers have three decimals unless `--precision` is given, and trees are
+printed in target order (Joshua swaps the subtrees of rules that reorder). Paths are relative to the working directory.
+Tables and language models may be beside the file instead, where later versions of Joshua look for them: the same name
+in both places for different files is an error.
 """
 
 from __future__ import annotations
@@ -55,8 +60,16 @@ _LMS = ("LanguageModel", "StateMinimizingLanguageModel")
 _OFF: Harmless = ("false", lambda value: value.lower() == "false")
 _CHANGES: dict[str, Harmless] = {
     # Their presence alone switches them on.
-    **dict.fromkeys(("lowercase", "project-case", "rescore-forest", "segment-oovs", "source-annotations"), ABSENT),
-    **dict.fromkeys(("constrain-parse", "fuzzy-matching", "parse", "use-pos-labels"), _OFF),
+    "rescore-forest": (
+        "no such setting (`smt decode --forests` and `smt oracle` find the translations that score best with "
+        "references)",
+        ABSENT[1],
+    ),
+    "segment-oovs": ("no such setting (give a lattice of segmentations, with lattice-decoding)", ABSENT[1]),
+    "source-annotations": ("no such setting (a LanguageModel that reads classes from the input)", ABSENT[1]),
+    "fuzzy-matching": ("false (a grammar whose rules match by their labels)", _OFF[1]),
+    "regexp-grammar": ("no such setting (a grammar with the words themselves)", ABSENT[1]),
+    **dict.fromkeys(("parse", "use-pos-labels"), _OFF),
     "input-type": ("plain", lambda value: value == "plain"),
 }
 """Keys that change translations and are not supported."""
@@ -80,6 +93,7 @@ def adapt(settings: Settings, path: Path | None) -> Draft:
     else:
         _charts(draft)
     draft.put("output.format", "joshua-nbest")
+    _output(draft)
     draft.option("output.unique", "use-unique-nbest", _true, True)
     folder = path.parent if path is not None else Path()
     _grammars(draft, tables, folder, stack=stack)
@@ -95,6 +109,22 @@ def adapt(settings: Settings, path: Path | None) -> Draft:
         draft.idle(settings.all("n-best-list")[-1], lists[0])
     draft.refuse_all(_CHANGES)
     return draft
+
+
+def _output(draft: Draft) -> None:
+    """The form of translations: Joshua's output format, and the case of the input."""
+    formats = draft.setting("output-format")
+    if formats is not None and "%d" in formats.value:
+        draft.refuse(formats, "a format without %d (`smt decode --trace` prints derivations)")
+    elif formats is not None:
+        draft.put("output.template", formats.value, formats.line)
+    lowercase, project = draft.setting("lowercase"), draft.setting("project-case")
+    if lowercase is not None:
+        draft.put("decoder.lowercase", True, lowercase.line)
+    if project is not None and draft.settings.all("lattice-decoding"):
+        draft.refuse(project, "no such setting with lattice-decoding")
+    elif project is not None and lowercase is not None:
+        draft.put("output.project_case", True, project.line)
 
 
 def _charts(draft: Draft) -> None:
@@ -156,9 +186,16 @@ def _grammars(draft: Draft, tables: list[tuple[Setting, str, dict[str, str]]], f
 
 def _functions(draft: Draft, folder: Path, *, stack: bool) -> None:
     settings = sorted(draft.every("lm") + draft.every("feature-function"), key=lambda setting: setting.line)
-    models = 0
+    models, constrained = 0, False
+    if not stack:
+        draft.decoder(constraint_words=0)
     for setting in settings:
         name, options = function(setting.key, setting.value)
+        if name == "LanguageModel" and not stack and not constrained:
+            # The states of the first language model with words hold what constrains a translation to a target.
+            constrained = True
+            if "class_map" not in options:
+                draft.put("decoder.constraint_words", int(options.get("lm_order") or 5) - 1, setting.line)
         if name in _LMS:
             draft.feature(
                 "lm",
@@ -173,6 +210,8 @@ def _functions(draft: Draft, folder: Path, *, stack: bool) -> None:
                 name=f"lm_{models}",
             )
             models += 1
+            if options.get("lm_type") == "berkeleylm":
+                draft.remark(setting, "scored as by KenLM, which differs for words that the model does not have")
             options = {key: value for key, value in options.items() if key not in ("lm_type", "oov_feature")}
         elif name == "WordPenalty":
             value = options.pop("value", _WORD)

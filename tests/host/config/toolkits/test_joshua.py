@@ -72,6 +72,8 @@ def test_charts(tmp_path: Path) -> None:
             "markers": True,
             "max_span": 12,
             "glue": False,
+            # Of the first LanguageModel, of order 5.
+            "constraint_words": 4,
         },
     )
     assert found.model.tables == (
@@ -87,11 +89,10 @@ def test_charts(tmp_path: Path) -> None:
         "phrase-penalty,value=1,owner=pt,name=PhrasePenalty",
         "RuleShape,lm_name=x,a_b=true",
     ]
-    assert found.output == OutputConfig(nbest=1, unique=False, format="joshua-nbest")
+    assert found.output == OutputConfig(nbest=1, unique=False, format="joshua-nbest", template="%s")
     assert [line for line in load_config("below/joshua.config").shown().splitlines() if line.startswith("#")] == [
         "# not used: line 3: tm '-max-source-len 3'",
         "# not used: line 6: pop-limit '10'",
-        "# not used: line 13: output-format '%s'",
     ]
 
 
@@ -155,8 +156,9 @@ def unused() -> list[str]:
 
 
 CHANGING = {
-    **dict.fromkeys(("lowercase", "project-case", "rescore-forest", "segment-oovs", "source-annotations"), "false"),
-    **dict.fromkeys(("constrain-parse", "fuzzy-matching", "parse", "use-pos-labels"), "True"),
+    **dict.fromkeys(("regexp-grammar", "rescore-forest", "segment-oovs", "source-annotations"), "false"),
+    **dict.fromkeys(("fuzzy-matching", "parse", "use-pos-labels"), "True"),
+    "output-format": "%s %d",
     "input-type": "json",
 }
 OF_STACKS = {"lattice-decoding": "false", "oov-list": "X 1", "reordering-limit": "0"}
@@ -185,23 +187,58 @@ def test_what_changes_nothing() -> None:
 
 def test_each_key_is_used_refused_or_without_effect() -> None:
     noted = words(
-        """add-combined-cost amortize c cached-rules-size config filter-grammar fragment-map include-align-index moses
-        no-dot-chart num-parallel-decoders output-format regexp-grammar rescore-forest-weight server-port server-type
+        """add-combined-cost amortize c cached-rules-size config constrain-parse filter-grammar fragment-map
+        include-align-index moses no-dot-chart num-parallel-decoders rescore-forest-weight server-port server-type
         show-weights threads true-oovs-only use-beam-and-threshold-prune use-cube-prune use-kenlm use-sent-specific-tm
         use-tree-nbest v weight-file"""
     )
     used = words(
-        """default-non-terminal feature-function goal-symbol input-file lm mark-oovs maxlen n-best-list
-        num-translation-options pop-limit search tm top-n use-unique-nbest weights-file"""
+        """default-non-terminal feature-function goal-symbol input-file lm lowercase mark-oovs maxlen n-best-list
+        num-translation-options pop-limit project-case search tm top-n use-unique-nbest weights-file"""
     )
     assert noted | used | CHANGING.keys() | OF_STACKS.keys() == KEYS
     assert not noted & used
     assert not (noted | used) & {*CHANGING, *OF_STACKS}
     for key in sorted(noted):
         value = {"server-type": "tcp"}.get(key, "true" if key in ("amortize", "filter-grammar") else "1")
-        value = "true" if key in ("include-align-index", "true-oovs-only") else value
+        value = "true" if key in ("constrain-parse", "include-align-index", "true-oovs-only") else value
         load(f"tm = thrax pt 3 rules\n{key} = {value}\n")
         assert unused() == [f"line 2: {key} '{value}'"]
+
+
+def test_output_and_case() -> None:
+    found = load("tm = thrax pt 3 rules\noutput-format = %c, %s\nlowercase = false\nproject-case = no\n")
+    assert (found.output.template, found.output.project_case) == ("%c, %s", True)
+    assert found.decoder is not None
+    assert found.decoder.options["lowercase"] is True
+    # Nothing is lowercased, so there is no case to project.
+    alone = load("tm = thrax pt 3 rules\nproject-case = no\n")
+    assert alone == load("tm = thrax pt 3 rules\n")
+
+
+@pytest.mark.parametrize(
+    ("functions", "width"),
+    [
+        (["LanguageModel -lm_file a -lm_order 3", "LanguageModel -lm_file b -lm_order 7"], 2),
+        (["StateMinimizingLanguageModel -lm_file a", "LanguageModel -lm_file b"], 4),
+        (["LanguageModel -lm_file a -class_map c", "LanguageModel -lm_file b"], 0),
+        (["StateMinimizingLanguageModel -lm_file a"], 0),
+    ],
+)
+def test_words_that_a_target_constrains(functions: list[str], width: int) -> None:
+    """The states of the first model that holds words."""
+    text = "".join(f"feature-function = {function}\n" for function in functions)
+    found = load(f"tm = thrax pt 3 rules\n{text}").decoder
+    assert found is not None
+    assert found.options["constraint_words"] == width
+    stack = load(f"{STACK}{text}").decoder
+    assert stack is not None
+    assert "constraint_words" not in stack.options
+
+
+def test_berkeley_models_are_scored_otherwise() -> None:
+    note = load("tm = thrax pt 3 rules\nlm = berkeleylm 3 false false 100 lm\n").notes[-1]
+    assert note.startswith("below/joshua.config: line 2: lm 'berkeleylm 3 false false 100 lm': scored as by KenLM")
 
 
 class TestPaths:

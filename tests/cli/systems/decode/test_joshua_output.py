@@ -1,0 +1,156 @@
+"""Joshua's own cases through ``smt decode``: the bytes that Joshua printed by its ``output-format``."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.cli.systems.decode.systems import toolkit
+
+Smt = Callable[..., Any]
+TEXT = "una estrategia republicana para obstaculizar la reelección de Obama\n"
+TREE = re.compile(r" \|\|\| \(GOAL.*")
+
+
+def out(result: Any) -> str:
+    """Standard output of a command that succeeded, whatever it noted."""
+    assert result.code == 0, result.err
+    text: str = result.out
+    return text
+
+
+@pytest.mark.shared
+class TestGold:
+    @pytest.fixture(autouse=True)
+    def _gold(self, shared: Path) -> None:
+        self.gold = shared / "gold/joshua"
+
+    @pytest.mark.parametrize(
+        ("config", "gold"),
+        [
+            ("tree-output/joshua.config", "output.gold"),
+            ("n-ary/joshua.config", "output.gold"),
+            ("oov-list/joshua.config", "output.gold"),
+            ("num_translation_options/joshua.config", "output.gold"),
+            ("num_translation_options/joshua-packed.config", "output-packed.gold"),
+            ("sparse-features/joshua.config", "output.gold"),
+            ("sparse-features/joshua-packed.config", "output.gold"),
+        ],
+    )
+    def test_charts(self, smt: Smt, config: str, gold: str, monkeypatch: pytest.MonkeyPatch) -> None:
+        folder = (self.gold / config).parent
+        monkeypatch.chdir(folder)
+        source = "input" if Path("input").exists() else "input.txt"
+        assert out(smt("decode", "-c", Path(config).name, "-i", source, "--cache", "off")) == Path(gold).read_text()
+
+    @pytest.mark.parametrize("config", ["config", "config.packed"])
+    def test_stacks(self, smt: Smt, config: str, monkeypatch: pytest.MonkeyPatch) -> None:
+        """The gold output is from before Joshua left out the spans of phrases."""
+        monkeypatch.chdir(self.gold / "phrase_decoder")
+        gold = re.sub(r" \|\d+-\d+\|", "", Path("output.gold").read_text())
+        assert out(smt("decode", "-c", config, "--cache", "off", stdin=TEXT)) == gold
+        assert "template: '%i ||| %s ||| %f ||| %c'" in out(smt("config", "show", "-c", config))
+
+    def test_alignments_and_trees(self, smt: Smt, monkeypatch: pytest.MonkeyPatch) -> None:
+        """Joshua swaps the subtrees of a rule that reorders: its words are not those of the translation."""
+        monkeypatch.chdir(self.gold / "wa")
+        found = out(smt("decode", "-c", "joshua.config", "-i", "input", "--cache", "off")).splitlines()
+        gold = Path("output.gold").read_text().splitlines()
+        assert [TREE.sub("", line) for line in found] == [TREE.sub("", line) for line in gold]
+        for line, other in zip(found, gold, strict=True):
+            text, tree = line.split(" ||| ")[2], line.split(" ||| ")[-1]
+            words = [word.strip(")") for word in tree.split() if word[0] != "("]
+            assert " ".join(words[1:-1]) == text
+            assert sorted(re.findall(r"\(\w+\{\d+-\d+\}", tree)) == sorted(re.findall(r"\(\w+\{\d+-\d+\}", other))
+
+    def test_constraints(self, smt: Smt, monkeypatch: pytest.MonkeyPatch) -> None:
+        """A sentence and target of Joshua's test of constrained decoding, whose first translation is the target."""
+        monkeypatch.chdir(self.gold / "bn-en-hiero")
+        line = Path("input.bn").read_text().splitlines()[2]
+        text = f"{line}\n{line} ||| mathematics is science language .\n\n{line}\n"
+        found = out(smt("decode", "-c", "joshua.config", "-k", "2", "--cache", "off", stdin=text)).splitlines()
+        assert [line[1:-1].partition(" ")[2] for line in found] == [
+            "mathematics so science language .",
+            "mathematics is science language .",
+            "mathematics is science language .",
+            "",
+            "mathematics so science language .",
+            "mathematics is science language .",
+        ]
+        assert found[2] == found[1]
+
+    def test_forests_rescored_with_references_are_refused(self, smt: Smt, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.chdir(self.gold / "rescoring")
+        refused = smt("decode", "-c", "joshua.config", "-i", "input.txt", "--cache", "off")
+        assert refused.code == 1
+        assert refused.err.startswith("smt: joshua.config:1: rescore-forest: expected no such setting (`smt decode")
+        # Without it, references are not read.
+        ignored = ["--ignore", "rescore-forest", "-k", "1", "--cache", "off"]
+        found = out(smt("decode", "-c", "joshua.config", "-i", "input.txt", *ignored)).splitlines()
+        gold = Path("output.gold").read_text().splitlines()
+        assert found == [gold[0]] * 2
+
+
+def configured(*more: str) -> str:
+    path = toolkit("joshua")
+    Path(path).write_text(Path(path).read_text() + "".join(f"{line}\n" for line in more))
+    return path
+
+
+def test_output_format(smt: Smt) -> None:
+    config = configured("output-format = %i %k %s|%S|%e|%a|%x")
+    baker = "der koch hat das brot gekocht\n\n"
+    expected = (
+        "0 1 the cook has cooked the bread|The cook has cooked the bread|der koch hat das brot gekocht||%x\n"
+        "1 %k |||%a|%x\n"
+    )
+    assert out(smt("decode", "-c", config, stdin=baker)) == expected
+    # The option counts more, and the format's numbers are Joshua's unless others are asked for.
+    assert out(smt("decode", "-c", config, "--to", "joshua-nbest", "-k", "1", stdin=baker)).startswith("0 ||| the cook")
+    config = configured("output-format = %c")
+    assert out(smt("decode", "-c", config, stdin="der\n")).rpartition(".")[2].strip().__len__() == 3
+    longer = out(smt("decode", "-c", config, "--precision", "9", stdin="der\n"))
+    assert len(longer) > 8
+    mistake = smt("decode", "-c", config, "--fields", "alignment", stdin="der\n")
+    assert mistake.err.endswith("fields: expected none, as output.template says what lines have\n")
+
+
+def test_formats_with_derivations_are_refused(smt: Smt) -> None:
+    result = smt("decode", "-c", configured("output-format = %s %d"), stdin="der\n")
+    assert "output-format: expected a format without %d" in result.err
+    assert out(smt("decode", "-c", "joshua.config", "--ignore", "output-format", stdin="der\n")) == "the\n"
+    direct = smt("decode", "-c", configured(), "--set", "output.template=%d", stdin="der\n")
+    assert (direct.code, direct.out) == (2, "")
+
+
+def test_case_of_the_input(smt: Smt) -> None:
+    """Der koch, in whatever case; words copied take their case from themselves."""
+    text = "Der Xyz KOCH a[NN;x=y]\n"
+    assert out(smt("decode", "-c", configured(), stdin=text)) == "Der Xyz KOCH a\n"
+    assert out(smt("decode", "-c", configured("lowercase = true"), stdin=text)) == "the xyz cook a\n"
+    cased = configured("lowercase = true", "project-case = true")
+    assert out(smt("decode", "-c", cased, stdin=text)) == "the Xyz cook a\n"
+    rules = Path("rules").read_text().replace("cook ||| 0.1 0.2", "cook ||| 0.1 0.2 ||| 0-0")
+    Path("rules").write_text(rules)
+    assert out(smt("decode", "-c", "joshua.config", stdin=text)) == "the Xyz COOK a\n"
+    assert out(smt("decode", "-c", "joshua.config", "-k", "2", stdin=text)).startswith("0 ||| the Xyz COOK a ||| tm_")
+    # Without lowercasing there is no case to project.
+    assert out(smt("decode", "-c", configured("project-case = true"), stdin="der Koch\n")) == "the Koch\n"
+    refused = smt("decode", "-c", configured("lowercase = 1", "project-case = 1", "lattice-decoding = 1"), stdin="")
+    assert "project-case: expected no such setting with lattice-decoding" in refused.err
+
+
+def test_lines_of_input(smt: Smt) -> None:
+    """Tags are dropped and sentences numbered by their lines; a target without a LanguageModel constrains nothing."""
+    config = configured("output-format = %i %s")
+    text = '<seg id="7"> der  koch </seg>\nder koch ||| the chef\nder koch |||  ||| the chef\n'
+    found = out(smt("decode", "-c", config, stdin=text))
+    assert found == "0 the cook\n1 the chef\n2 the cook\n"
+    Path(config).write_text(Path(config).read_text().replace("kenlm 3 false", "kenlm 3 true"))
+    result = smt("decode", "-c", config, stdin=text)
+    assert result.out == "0 the cook\n1 the cook\n2 the cook\n"
+    assert "<stdin>: sentence 1: its target constrains nothing, as in Joshua: no LanguageModel" in result.err
