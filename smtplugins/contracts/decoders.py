@@ -41,8 +41,9 @@ class Decoding:
 
     ``features`` and ``score`` describe the best derivation. ``graph`` returns the hypergraph of all that the search
     kept, with edge scores, if it was requested; ``shown`` maps the words of a derivation to what readers see;
-    ``trace`` explains the derivation; ``built`` lists the steps of decoders that grow one tree. All are computed when
-    called. ``stats`` are sums over the sentence, such as CPU and wall seconds (``cpu.parsing``, ``wall.search``).
+    ``trace`` explains the derivation; ``built`` lists the steps of decoders that grow one tree; ``unknown`` lists the
+    input words that no rule translates alone. All are computed when called. ``stats`` are sums over the sentence, such
+    as CPU and wall seconds (``cpu.parsing``, ``wall.search``).
     ``found`` is false if there was no translation.
     """
 
@@ -54,6 +55,7 @@ class Decoding:
     shown: Callable[[str], str] | None = None
     trace: Callable[[], Iterable[str]] | None = None
     built: Callable[[], Sequence[BuiltStep]] | None = None
+    unknown: Callable[[], Sequence[str]] | None = None
     stats: Mapping[str, float] = field(default_factory=dict)
     found: bool = True
 

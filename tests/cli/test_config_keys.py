@@ -47,6 +47,14 @@ USED: dict[str, tuple[str, set[str]]] = {
     "output.fields": ("[no-such-field]", {"decode"}),
     "output.template": ("no-%d", {"decode"}),
     "output.project_case": ("often", ALL),
+    "output.lists": ("7", ALL),
+    "output.choice": ("no-such-choice", {"decode"}),
+    "output.show": ("[no-such-part]", {"decode"}),
+    "output.alignments": ("7", ALL),
+    "output.unknowns": ("7", ALL),
+    "output.graphs": ("7", ALL),
+    "output.graphs_format": ("no-such-format", {"decode"}),
+    "output.first_id": ("one", ALL),
 }
 """A wrong value of each key, and who has to refuse it: whoever uses it."""
 

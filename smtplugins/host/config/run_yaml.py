@@ -67,9 +67,12 @@ class ModelConfig:
 class OutputConfig:
     """Results: ``dir`` is the folder of a tuning run, ``nbest`` the length of n-best lists.
 
-    ``unique``, ``format`` and ``fields`` (``host/files/list_fields.py``) apply to lists that are written; tuning
-    does not use them, nor ``template``, Joshua's output-format for each hypothesis (``host/files/joshua_output.py``),
-    nor ``project_case``, which gives translations the case of aligned source words.
+    ``unique``, ``format`` and ``fields`` (``host/files/list_fields.py``) apply to lists that are written, into the file
+    ``lists`` if it is set, beside the translations. ``template`` is Joshua's output-format for each hypothesis
+    (``host/files/joshua_output.py``), ``project_case`` gives translations the case of aligned source words. ``choice``
+    says which translation is printed (``host/decode/printing``), ``show`` which parts its line has. ``alignments``,
+    ``unknowns`` and ``graphs`` are files of word alignments, unknown words and search graphs, by default in
+    moses-search-graph. Ids of sentences that are lines begin at ``first_id``, 0 by default. Tuning uses none of these.
     """
 
     dir: Path | None = None
@@ -79,6 +82,14 @@ class OutputConfig:
     fields: tuple[str, ...] = ()
     template: str | None = None
     project_case: bool | None = None
+    lists: Path | None = None
+    choice: Spec | None = None
+    show: tuple[str, ...] = ()
+    alignments: Path | None = None
+    unknowns: Path | None = None
+    graphs: Path | None = None
+    graphs_format: str | None = None
+    first_id: int | None = None
 
 
 @dataclass(frozen=True)

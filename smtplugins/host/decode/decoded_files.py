@@ -8,11 +8,13 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from smtformats.files import open_write
+from smtformats.tokens import is_id
 from smtplugins.contracts.data import Sentence
 from smtplugins.contracts.errors import UsageError
 from smtplugins.host.config.run_yaml import RunConfig
 from smtplugins.host.config.weight_names import checked
 from smtplugins.host.decode.job import Outputs, run
+from smtplugins.host.decode.printing.lines import Printing
 from smtplugins.host.decode.sentences import read_source
 from smtplugins.host.decode.statistics import DecodingStatistics
 from smtplugins.host.decode.translator import as_sentences, make_translator
@@ -37,10 +39,13 @@ def decode_files(
     quiet: bool = True,
 ) -> DecodingStatistics:
     """Translate sentences, by default the configuration's source; return times and counts."""
+    lists = config.output.lists if outputs.nbest is None else None
     template = config.output.template if outputs.to_format is None else None
-    configured = config.output.nbest if config.output.nbest > 1 or template is not None else None
+    listed = config.output.nbest > 1 or template is not None or lists is not None
+    configured = config.output.nbest if listed else None
     nbest = configured if outputs.nbest is None else outputs.nbest
     outputs.check(nbest)
+    printing = Printing.of(config)
     source = config.source if sentences is None else sentences
     if source is None:
         raise UsageError("sentences: expected a file or sentences, or a source in the configuration, found none")
@@ -51,17 +56,24 @@ def decode_files(
         records = read_source(host, translator, source, format, note)
     else:
         records = as_sentences(source)
+    if config.output.first_id:
+        records = (_renumbered(sentence, config.output.first_id) for sentence in records)
     translator = translator.loaded()
     for text in (*config.notes, *translator.notes()):
         note(text)
     fields = outputs.fields or (config.output.fields if nbest is not None else ())
     unique, cased = outputs.unique or config.output.unique, bool(config.output.project_case)
     outputs = replace(outputs, nbest=nbest, unique=unique, fields=fields, template=template, project_case=cased)
+    outputs = replace(outputs, lists=lists, printing=printing)
     records = checked(translator, records, note)
     statistics = run(host, translator, records, outputs, jobs=jobs, trace=trace, note=note, quiet=quiet)
     if outputs.stats is not None:
         _write_statistics(outputs.stats, statistics)
     return statistics
+
+
+def _renumbered(sentence: Sentence, first: int) -> Sentence:
+    return replace(sentence, id=str(int(sentence.id) + first)) if is_id(sentence.id) else sentence
 
 
 def _write_statistics(path: Path, statistics: DecodingStatistics) -> None:

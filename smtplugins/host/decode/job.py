@@ -10,7 +10,7 @@ import errno
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sized
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TextIO
 
 from smtformats import Candidates, Format
 from smtformats.files import open_write
@@ -22,6 +22,7 @@ from smtplugins.contracts.models import Model
 from smtplugins.host.arguments import argument
 from smtplugins.host.decode.built_steps import BuiltTree, children, line_of, sides, source_words
 from smtplugins.host.decode.decoded_lists import candidates_of, writable_lists
+from smtplugins.host.decode.printing.lines import Printing
 from smtplugins.host.decode.statistics import DecodingStatistics, Times, added
 from smtplugins.host.decode.translator import Translator
 from smtplugins.host.files.forest_files import ForestFiles
@@ -39,7 +40,8 @@ if TYPE_CHECKING:
 class Outputs:
     """The files to write and what they hold; see :meth:`smtplugins.host.host.Host.decode`.
 
-    ``template`` and ``project_case`` are those of the configuration (:class:`OutputConfig`).
+    ``template`` and ``project_case`` are those of the configuration (:class:`OutputConfig`). With ``lists``, n-best
+    lists go there, and ``output`` gets translations.
     """
 
     output: Path
@@ -54,6 +56,8 @@ class Outputs:
     stats: Path | None = None
     template: str | None = None
     project_case: bool = False
+    lists: Path | None = None
+    printing: Printing | None = None
 
     def check(self, nbest: int | None) -> None:
         """Check before tables are loaded; ``nbest`` is the length of lists, None for translations alone."""
@@ -97,7 +101,9 @@ def run(
     load: Callable[[Model], Mapping[str, float]] = getattr(translator.decoder, "load", lambda model: {})
     statistics = DecodingStatistics(added(translator.loading, load(translator.model)))
     files = _forest_files(host, translator, outputs)
-    task = _Task(translator, outputs, files, trace is not None, wanted, hidden)
+    given = outputs.printing
+    printing = Printing() if given is None else given.with_graphs(host, translator, precision)
+    task = _Task(translator, replace(outputs, printing=printing), files, trace is not None, wanted, hidden)
     total = len(sentences) if isinstance(sentences, Sized) else None
 
     def results() -> Iterator[_Result]:
@@ -107,11 +113,16 @@ def run(
             _report(result, note, trace)
             if trees is not None and result.tree is not None:
                 trees.write(line_of(result.tree, shown))
+            for key, text in result.beside.items():
+                beside[key].write(text)
             yield result
 
-    with _opened(built) as trees:
+    with _opened(built) as trees, printing.opened() as beside:
         if record is None:
             _write_texts(results(), output)
+        elif outputs.lists is not None:
+            with open_write(output) as out:
+                write_all(record, _lists(_texts_written(results(), out, output), keep), outputs.lists, precision)
         else:
             write_all(record, _lists(results(), keep), output, precision)
     if files is not None:
@@ -170,11 +181,17 @@ def _report(result: _Result, note: Callable[[str], None], trace: Callable[[str],
 def _write_texts(results: Iterable[_Result], output: Path) -> None:
     """Write translations, or the lines of lists with a template."""
     with open_write(output) as out:
-        for result in results:
-            out.writelines(f"{line}\n" for line in result.lines)
-            if output == "-":
-                # The reader may wait for this line before sending the next sentence.
-                out.flush()
+        for _ in _texts_written(results, out, output):
+            pass
+
+
+def _texts_written(results: Iterable[_Result], out: TextIO, output: Path) -> Iterator[_Result]:
+    for result in results:
+        out.writelines(f"{line}\n" for line in result.lines)
+        if output == "-":
+            # The reader may wait for this line before sending the next sentence.
+            out.flush()
+        yield result
 
 
 @dataclass(frozen=True)
@@ -191,7 +208,8 @@ class _Task:
     @property
     def graphs(self) -> bool:
         listed = self.outputs.nbest is not None and (self.outputs.nbest > 1 or bool(self.fields))
-        return listed or self.outputs.project_case or self.forests is not None
+        printed = self.outputs.printing is not None and self.outputs.printing.needs_graph
+        return listed or printed or self.outputs.project_case or self.forests is not None
 
     def decode(self, sentence: Sentence) -> _Result:
         """Decode a sentence. The result does not refer to the decoder, so it can be sent through a pipe."""
@@ -204,9 +222,14 @@ class _Task:
             candidates, lines = self._texts(sentence, decoding, graph)
             trace = tuple(decoding.trace()) if self.trace and decoding.trace is not None else None
             tree = None if self.outputs.built is None else _built_tree(sentence, decoding)
+            assert self.outputs.printing is not None
+            line = self.outputs.printing.line(decoding, graph)
         stats = added(decoding.stats, times.sums)
-        rest = replace(decoding, features={}, graph=None, shown=None, trace=None, built=None, stats=stats)
-        return _Result(rest, candidates, lines, trace, tree)
+        if self.outputs.template is None and not self.outputs.project_case:
+            lines = (line.text,)
+        gone: dict[str, Any] = dict.fromkeys(("graph", "shown", "trace", "built", "unknown"))
+        rest = replace(decoding, features={}, stats=stats, **gone)
+        return _Result(rest, candidates, lines, trace, tree, line.beside)
 
     def _texts(
         self, sentence: Sentence, decoding: Decoding, graph: Hypergraph | None
@@ -247,6 +270,7 @@ class _Result:
     lines: tuple[str, ...]
     trace: tuple[str, ...] | None
     tree: BuiltTree | None
+    beside: Mapping[str, str]
 
 
 def _built_tree(sentence: Sentence, decoding: Decoding) -> BuiltTree:

@@ -114,6 +114,7 @@ class PhraseWorker:
             graph=(lambda: self._graph(forest, graph)) if self._graphs else None,
             shown=self._parsing.shown if self._parsing.joshua else None,
             trace=lambda: _traced(forest, graph),
+            unknown=lambda: _unknown(forest),
             stats=added({**forest.stats, **counts}, times.sums),
             found=there,
         )
@@ -131,6 +132,22 @@ class PhraseWorker:
             self.names += [name for active in self._orders for name in _names(active)]
             self._searcher = phrase_searcher(stateful, orders)
         return self._searcher
+
+
+def _unknown(forest: SentenceForest) -> list[str]:
+    """The words of the input that are copied because no phrase translates them alone, in their order."""
+    import numpy as np
+
+    from smtplugins.core.search.phrase_options import edge_spans
+
+    inner = forest.forest
+    if not inner.nodes:
+        return []
+    spans = edge_spans(inner)
+    origins = np.asarray(inner.native.origins)[np.asarray(inner.native.rules)][: len(spans)]
+    minted = (origins >= inner.minted_from) & (origins < inner.goal_origin)
+    firsts = {first for first, last in spans[minted].tolist() if last == first + 1}
+    return [forest.sentence.tokens[first] for first in sorted(firsts)] if forest.sentence.tokens else []
 
 
 def _positional(active: Active) -> str:

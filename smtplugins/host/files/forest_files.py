@@ -10,9 +10,11 @@ from typing import TYPE_CHECKING, Any
 from smtformats.grammar.shared.gather import Numbering
 from smtplugins.contracts.errors import UsageError
 from smtplugins.contracts.spec import Spec
-from smtplugins.host.files.opening import Path, find_format, rounded, write_all
+from smtplugins.host.files.opening import Path, find_format, number, rounded, write_all
 
 if TYPE_CHECKING:
+    from typing import TextIO
+
     from smtformats import Format
     from smtformats.hypergraph.graph import GraphColumns
     from smtplugins.core.graph.hypergraph import Hypergraph
@@ -72,6 +74,11 @@ class ForestFiles:
         if os.path.dirname(os.path.abspath(name)) != os.path.abspath(self.folder):
             raise UsageError(f"expected an id that is a valid file name, found {key!r}")
         write_all(self.record, [self._columns(graph, key)], name, self.precision)
+
+    def write_into(self, graph: Hypergraph, key: str, out: TextIO) -> None:
+        """Write the graph of a sentence into a file of text; a sentence without a derivation has no lines."""
+        if graph.nodes and self.record.write is not None:
+            self.record.write([self._columns(graph, key)], out, number(self.precision))
 
     def write_beside(self) -> None:
         """Write the weights file that Moses puts beside its hypergraphs."""

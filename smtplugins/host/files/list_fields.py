@@ -40,16 +40,29 @@ def check_fields(names: Sequence[str]) -> tuple[str, ...]:
 
 def fields_of(derivations: Derivations, names: Sequence[str]) -> dict[str, list[str]]:
     """The requested fields of each derivation, by field name."""
+    columns: dict[str, list[str]] = {name: [] for name in names}
+    for phrases in _phrases(derivations, names[0] if names else FIELDS[0]):
+        for name in names:
+            columns[name].append(_field(name, phrases))
+    return columns
+
+
+def phrases_of(derivations: Derivations) -> list[list[tuple[tuple[int, int], int]]]:
+    """The phrases of each derivation in target order: the source words ``[first, last)`` and the number of words."""
+    return [[(span, rule.size) for span, rule in phrases] for phrases in _phrases(derivations, FIELDS[0])]
+
+
+def _phrases(derivations: Derivations, what: str) -> Iterator[list[tuple[tuple[int, int], _Rule]]]:
+    """The phrases of each derivation with their source spans, in target order; ``what`` needs them."""
     from smtplugins.core.search.phrase_spans import NoPhrases, phrase_spans
 
     graph = derivations.graph
     try:
         firsts, lasts = phrase_spans(graph)
     except NoPhrases as error:
-        raise UsageError(f"{names[0]}: expected derivations made of phrases, found others: {error}") from None
+        raise UsageError(f"{what}: expected derivations made of phrases, found others: {error}") from None
     spans = list(zip(firsts.tolist(), lasts.tolist(), strict=True))
     rules: dict[int, _Rule] = {}
-    columns: dict[str, list[str]] = {name: [] for name in names}
     for start, end in itertools.pairwise(derivations.offsets.tolist()):
         phrases = []
         # From the goal down: the last phrase first.
@@ -59,9 +72,7 @@ def fields_of(derivations: Derivations, names: Sequence[str]) -> dict[str, list[
                 if number not in rules:
                     rules[number] = _rule(graph, number)
                 phrases.append((spans[edge], rules[number]))
-        for name in names:
-            columns[name].append(_field(name, phrases))
-    return columns
+        yield phrases
 
 
 def _rule(graph: Hypergraph, number: int) -> _Rule:

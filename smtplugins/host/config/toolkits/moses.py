@@ -47,6 +47,13 @@ _FIELDS = {
     "print-alignment-info-in-n-best": "alignment",
     "recover-input-path": "input",
 }
+_SHOWN = {
+    "output-hypo-score": "score",
+    "print-id": "id",
+    "report-segmentation": "segmentation",
+    "print-alignment-info": "alignment",
+}
+_RISK = {"mbr-size": ("size", "200"), "mbr-scale": ("scale", "1.0"), "n-best-factor": ("factor", "20")}
 
 
 def adapt(settings: Settings, path: Path | None) -> Draft:
@@ -92,6 +99,7 @@ def adapt(settings: Settings, path: Path | None) -> Draft:
         if any(feature.name not in weighted for _, feature in features(settings)):
             draft.put("model.missing", 1)
     _lists(draft, chart=decoder != "phrase")
+    _printed(draft, chart=decoder != "phrase")
     apply(draft, SECTIONS, PHRASES if decoder == "phrase" else CHARTS)
     return draft
 
@@ -217,6 +225,28 @@ def _feature_key(draft: Draft, setting: Setting, feature: Feature, key: str, val
         draft.idle(setting, f"{feature.name} {found}", in_toolkit=True)
 
 
+def _printed(draft: Draft, *, chart: bool) -> None:
+    """What is printed of translations, and the files beside them."""
+    draft.option("output.first_id", "start-translation-id", int)
+    switches = _SHOWN if not chart else {key: _SHOWN[key] for key in ("output-hypo-score", "print-id")}
+    shown = [part for key, part in switches.items() if is_true(draft.text(key))]
+    if shown:
+        draft.put("output.show", shown)
+    if chart:
+        return
+    draft.option("output.alignments", "alignment-output-file")
+    draft.option("output.unknowns", "output-unknowns")
+    draft.option("output.graphs", "output-search-graph")
+    extended = draft.setting("output-search-graph-extended")
+    if extended is not None:
+        draft.put("output.graphs", extended.value, extended.line)
+        draft.put("output.graphs_format", "moses-search-graph,extended=true", extended.line)
+    risk = draft.setting("minimum-bayes-risk")
+    if risk is not None and is_true(risk.value):
+        options = {name: draft.text(key) or default for key, (name, default) in _RISK.items()}
+        draft.put("output.choice", Spec("mbr", options), risk.line)
+
+
 def _lists(draft: Draft, *, chart: bool) -> None:
     """``[n-best-list]``: file, size, distinct, in one line or several."""
     settings = draft.every("n-best-list")
@@ -225,7 +255,9 @@ def _lists(draft: Draft, *, chart: bool) -> None:
         draft.put("output.nbest", int(tokens[1]), settings[0].line)
         if tokens[2:] == ["distinct"]:
             draft.put("output.unique", True)
-    if settings:
+        if tokens[0] != "-":
+            draft.put("output.lists", tokens[0], settings[0].line)
+    elif settings:
         draft.idle(settings[0], tokens[0])
     if chart:
         return

@@ -105,10 +105,9 @@ def test_phrases(tmp_path: Path) -> None:
         "source-path,log=true,scores=1,real_words=1,name=InputFeature0",
         "OpSequenceModel,path=osm,support-features=no,tuneable=false,name=OpSequenceModel0",
     ]
-    assert found.output == OutputConfig(nbest=100, unique=True, format="moses-nbest")
+    assert found.output == OutputConfig(nbest=100, unique=True, format="moses-nbest", lists=tmp_path / "out")
     assert unused() == [
         "line 10: stack '50'",
-        "line 12: n-best-list 'out'",
         "line 24: feature 'LM order=3'",
         "line 24: feature 'LM load=lazy'",
         "line 30: threads '4' (`-j N`)",
@@ -255,7 +254,6 @@ BOTH = (
     ("disable-discarding", "yes", "no"),
     ("early-distortion-cost", "true", "false"),
     ("lminimum-bayes-risk", "true", "false"),
-    ("minimum-bayes-risk", "true", "0"),
     ("mira", "true", "false"),
     ("context-string", "a b", None),
     ("context-weights", "1", None),
@@ -273,6 +271,7 @@ BOTH = (
     ("time-out", "60", "-1"),
 )
 CHARTS = (
+    ("minimum-bayes-risk", "true", "0"),
     ("drop-unknown", "true", "false"),
     ("mark-unknown", "true", "false"),
     ("default-non-term-for-empty-range-only", "false", "true"),
@@ -325,11 +324,11 @@ def test_keys_of_features_that_change_translations(features: str, key: str, foun
 
 
 def test_all_that_is_refused_is_told_at_once() -> None:
-    text = "[mira]\ntrue\n[feature]\nDistortion sparse=yes\n[minimum-bayes-risk]\n1\n"
-    assert refused(text, "mira", "distortion0.SPARSE", "minimum-bayes-risk").endswith(
+    text = "[mira]\ntrue\n[feature]\nDistortion sparse=yes\n[consensus-decoding]\n1\n"
+    assert refused(text, "mira", "distortion0.SPARSE", "consensus-decoding").endswith(
         "; line 4: Distortion0.sparse: expected Distortion without sparse features, found 'sparse=yes'; line 6: "
-        "minimum-bayes-risk: expected false, found '1' (ignore=['mira', 'Distortion0.sparse', "
-        "'minimum-bayes-risk'] continues without)"
+        "consensus-decoding: expected false, found '1' (ignore=['mira', 'Distortion0.sparse', "
+        "'consensus-decoding'] continues without)"
     )
 
 

@@ -31,7 +31,8 @@ WORKING = {
     CHARTS: f"[search-algorithm]\n3\n{FEATURES}PhraseDictionaryMemory name=Glue num-features=1 path=glue\n",
 }
 # Settings that need another one.
-WITH = {"xml-brackets": "[xml-input]\ninclusive\n"}
+RISK = "[minimum-bayes-risk]\ntrue\n"
+WITH = {"xml-brackets": "[xml-input]\ninclusive\n", "mbr-size": RISK, "mbr-scale": RISK, "n-best-factor": RISK}
 
 
 @pytest.fixture(autouse=True)

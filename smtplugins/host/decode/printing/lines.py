@@ -1,0 +1,146 @@
+"""The line of a translation with its id, score, segments and word alignment, and what goes to files of its own.
+
+The parts are spelt as Moses spells them: ``SCORE INPUT ||| ID WORDS |FIRST-LAST| .. ||| ALIGNMENT``.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from smtformats.files import open_write
+from smtplugins.contracts.errors import UsageError
+from smtplugins.contracts.spec import suggestion
+from smtplugins.host.decode.printing.choice import MinimumRisk, choice_of
+from smtplugins.host.files.forest_files import ForestFiles
+from smtplugins.host.files.list_fields import fields_of, phrases_of
+from smtplugins.host.files.opening import Path, rounded
+
+if TYPE_CHECKING:
+    from typing import TextIO
+
+    from smtplugins.contracts.decoders import Decoding
+    from smtplugins.core.graph.derivations import Derivations
+    from smtplugins.core.graph.hypergraph import Hypergraph
+    from smtplugins.host.config.run_yaml import RunConfig
+    from smtplugins.host.decode.translator import Translator
+    from smtplugins.host.host import Host
+
+PARTS = ("score", "input", "id", "segmentation", "alignment")
+"""Parts of a line, in their order."""
+
+
+@dataclass(frozen=True)
+class PrintedLine:
+    """The line of a sentence, and its lines in other files by the key of the configuration."""
+
+    text: str
+    beside: Mapping[str, str]
+
+
+@dataclass(frozen=True)
+class Printing:
+    """What the configuration's output asks for; ``graphs`` writes a graph into a file of all sentences."""
+
+    choice: MinimumRisk | None = None
+    parts: tuple[str, ...] = ()
+    files: Mapping[str, Path] | None = None
+    graphs: ForestFiles | None = None
+
+    @classmethod
+    def of(cls, config: RunConfig) -> Printing:
+        """Check the keys of ``output``."""
+        output = config.output
+        choice = None
+        if output.choice is not None:
+            with config.at("output", "choice"):
+                choice = choice_of(output.choice)
+        with config.at("output", "show"):
+            for part in output.show:
+                if part not in PARTS:
+                    raise UsageError(f"unknown part {part!r} of a line{suggestion(part, PARTS)}")
+        named = {"alignments": output.alignments, "unknowns": output.unknowns, "graphs": output.graphs}
+        return cls(choice, output.show, {key: path for key, path in named.items() if path is not None})
+
+    def with_graphs(self, host: Host, translator: Translator, precision: int | None) -> Printing:
+        """Know the features of the graphs, which the tables decide."""
+        shape = translator.config.output.graphs_format
+        if "graphs" not in self._files and shape is None:
+            return self
+        names, weights = translator.features(), translator.model.weights
+        with translator.config.at("output", "graphs_format"):
+            files = ForestFiles.of(host, "", shape or "moses-search-graph", names, weights, precision)
+        return replace(self, graphs=files)
+
+    @property
+    def needs_graph(self) -> bool:
+        """Whether lines are made from derivations."""
+        parts = {"input", "segmentation", "alignment"} & {*self.parts}
+        return self.choice is not None or bool(parts) or bool({"alignments", "graphs"} & {*(self.files or ())})
+
+    @contextlib.contextmanager
+    def opened(self) -> Iterator[Mapping[str, TextIO]]:
+        """Open the files."""
+        with contextlib.ExitStack() as stack:
+            yield {key: stack.enter_context(open_write(path)) for key, path in (self.files or {}).items()}
+
+    def line(self, decoding: Decoding, graph: Hypergraph | None) -> PrintedLine:
+        """The line of a decoding."""
+        best = None
+        if self.needs_graph and decoding.found:
+            if graph is None:
+                raise UsageError("output.choice, output.show and output.alignments need a decoder that returns graphs")
+            best = _best(graph) if self.choice is None else self.choice.choose(graph)
+        text, score = decoding.best, decoding.score
+        if best is not None and self.choice is not None and len(best):
+            shown = decoding.shown or (lambda text: text)
+            text, score = shown(best.texts()[0]), float(best.scores[0])
+        alignment = _field(best, "alignment") if {"alignment"} & {*self.parts} or "alignments" in self._files else ""
+        before = []
+        if "score" in self.parts:
+            before.append("" if score is None else f"{rounded([score])[0]:.6g}")
+        if "input" in self.parts:
+            before.append(f"{_field(best, 'input')} |||")
+        if "id" in self.parts:
+            before.append(decoding.id)
+        if "segmentation" in self.parts:
+            text = _segmented(text, best)
+        after = ["|||", *alignment.split()] if "alignment" in self.parts else []
+        beside = {key: value for key, value in self._beside(decoding, alignment, graph) if key in self._files}
+        return PrintedLine(" ".join([*before, *text.split(), *after]), beside)
+
+    @property
+    def _files(self) -> Mapping[str, Path]:
+        return self.files or {}
+
+    def _beside(self, decoding: Decoding, alignment: str, graph: Hypergraph | None) -> Iterator[tuple[str, str]]:
+        yield "alignments", alignment + "\n"
+        yield "unknowns", " ".join(decoding.unknown() if decoding.unknown is not None else ()) + "\n"
+        if self.graphs is not None and graph is not None:
+            out = io.StringIO()
+            self.graphs.write_into(graph, decoding.id, out)
+            yield "graphs", out.getvalue()
+
+
+def _best(graph: Hypergraph) -> Derivations:
+    from smtplugins.core.graph.inference import kbest
+
+    return kbest(graph, k=1)
+
+
+def _field(best: Derivations | None, name: str) -> str:
+    return fields_of(best, [name])[name][0] if best is not None and len(best) else ""
+
+
+def _segmented(text: str, best: Derivations | None) -> str:
+    """The words with the source span of each phrase behind its words, as in ``a man |0-1| with |2-2|``."""
+    if best is None or not len(best):
+        return text
+    words, parts, at = text.split(), [], 0
+    for (first, last), size in phrases_of(best)[0]:
+        parts += [*words[at : at + size], f"|{first}-{last - 1}|"]
+        at += size
+    return " ".join([*parts, *words[at:]])

@@ -1,0 +1,69 @@
+"""Translations with parts of Moses' lines, another choice, and lists and graphs beside them."""
+
+from __future__ import annotations
+
+import gzip
+from pathlib import Path
+
+import pytest
+
+from tests.cli.systems.decode.systems import Smt, phrases, toolkit
+
+INPUT = "der koch hat das brot gekocht\npetersen das brot\n\n"
+
+
+def config(*sections: str) -> str:
+    name = phrases()
+    Path(name).write_text(Path(name).read_text() + "".join(f"{section}\n" for section in sections))
+    return name
+
+
+class TestPrinting:
+    @pytest.mark.parametrize("jobs", [1, 2])
+    def test_lists_are_beside_translations(self, smt: Smt, jobs: int) -> None:
+        plain = smt("decode", "-c", phrases(), stdin=INPUT).ok()
+        lists = smt("decode", "-c", phrases(), "-k", 3, stdin=INPUT).ok()
+        name = config("[n-best-list]", "lists 3", "[output-unknowns]", "words", "[output-search-graph]", "graphs")
+        assert smt("decode", "-c", name, "-j", jobs, stdin=INPUT).ok() == plain
+        assert Path("lists").read_text() == lists
+        assert Path("words").read_text() == "\npetersen\n\n"
+        smt("decode", "-c", phrases(), "--forests", "f", "--forests-format", "moses-search-graph", stdin=INPUT).ok()
+        each = [gzip.decompress(path.read_bytes()).decode() for path in sorted(Path("f").iterdir())]
+        assert Path("graphs").read_text() == "".join(each)
+
+    def test_lists_on_standard_output(self, smt: Smt) -> None:
+        lists = smt("decode", "-c", phrases(), "-k", 3, stdin=INPUT).ok()
+        assert smt("decode", "-c", config("[n-best-list]", "- 3"), stdin=INPUT).ok() == lists
+        # So it is if the command line asks for lists.
+        name = config("[n-best-list]", "lists 2")
+        assert smt("decode", "-c", name, "-k", 3, stdin=INPUT).ok() == lists
+        assert not Path("lists").exists()
+
+    def test_parts_of_a_line(self, smt: Smt) -> None:
+        on = [f"[{key}]\ntrue" for key in ("report-segmentation", "print-id", "print-alignment-info")]
+        name = config(*on, "[start-translation-id]", "5", "[alignment-output-file]", "words")
+        assert smt("decode", "-c", name, stdin=INPUT).ok().splitlines()[1:] == [
+            "6 the bread |1-2| petersen |0-0| ||| 1-0 2-1 0-2",
+            "7 |||",
+        ]
+        assert Path("words").read_text().splitlines()[1:] == ["1-0 2-1 0-2", ""]
+
+    def test_minimum_risk_of_one_text_is_the_best(self, smt: Smt) -> None:
+        plain = smt("decode", "-c", phrases(), stdin=INPUT).ok()
+        name = config("[minimum-bayes-risk]", "true", "[mbr-size]", "1")
+        assert smt("decode", "-c", name, stdin=INPUT).ok() == plain
+        assert smt("decode", "-c", config("[minimum-bayes-risk]", "true"), stdin=INPUT).ok().count("\n") == 3
+
+    def test_charts_have_ids_and_scores(self, smt: Smt) -> None:
+        name = toolkit("moses")
+        with Path(name).open("a") as out:
+            out.write("[print-id]\ntrue\n[output-hypo-score]\ntrue\n")
+        lists = smt("decode", "-c", name, "-k", 1, stdin="der koch\n").ok()
+        score = float(lists.split(" ||| ")[-1])
+        assert smt("decode", "-c", name, stdin="der koch\n").ok() == f"{score:.6g} 0 the cook\n"
+
+    def test_unknown_parts_and_choices(self, smt: Smt) -> None:
+        for key, value in (("show", "[idd]"), ("choice", "mb")):
+            found = smt("decode", "-c", "run.yaml", "--set", f"output.{key}={value}")
+            assert f"smt: --set: output.{key}: unknown" in found.err
+            assert (found.code, found.out) == (2, "")
