@@ -9,7 +9,7 @@ from collections import Counter
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 import smtplugins as smt
@@ -117,6 +117,7 @@ def test_one_reference_leaves_the_exact_gains(host: Host, spec: str) -> None:
 
 
 @given(SEEDS, st.sampled_from(["total", "f", "aggregate"]), st.integers(1, 4), st.booleans())
+@example(806, "total", 1, False)
 def test_shortlists_are_judged_against_all(seed: int, by: str, size: int, own: bool) -> None:
     rng, metric = random.Random(seed), metric_of("chrf")
     nbest = random_list(rng)
@@ -124,12 +125,12 @@ def test_shortlists_are_judged_against_all(seed: int, by: str, size: int, own: b
     exact = Consensus(metric).choose(nbest, None, references)
     means = Consensus(metric, aggregate=True).choose(nbest, None, references)
     choice = Consensus(metric, shortlist=Shortlist(size, by)).choose(nbest, None, references)
-    values: dict[str, tuple[float, float]] = {}
+    values: dict[str, tuple[float, float, int]] = {}
     for i, text in enumerate(nbest.texts):
         value = {"total": nbest.totals[i], "f": nbest.features()[i]["f"], "aggregate": means.gains[i]}[by]
-        before = values.get(text, (-math.inf, -math.inf))
-        values[text] = (max(value, before[0]), max(nbest.totals[i], before[1]))
-    # Of equal values the higher total counts, and of equal totals the first.
+        before = values.get(text, (-math.inf, -math.inf, 0))
+        # Of equal values the higher total counts, and of equal totals the first hypothesis that has it.
+        values[text] = (max(value, before[0]), *max((nbest.totals[i], -i), before[1:]))
     kept = sorted(values, key=lambda text: values[text], reverse=True)[:size]
     for text, gain, wanted in zip(nbest.texts, choice.gains, exact.gains, strict=True):
         assert gain == (pytest.approx(wanted, abs=1e-9) if text in kept else None)
