@@ -29,7 +29,7 @@ COMMANDS = {
     "learners": ("offers", "list learners, or show one with its options"),
     "decoders": ("offers", "list decoders, or show one with its options"),
     "metrics": ("offers", "list metrics, or show one with its options"),
-    "info": ("info", "describe a file: format, counts, feature ranges, problems with line numbers"),
+    "info": ("info", "describe files: format, counts, feature ranges, problems with line numbers"),
     "convert": ("convert", "convert a file to another format of its kind, or update the weights inside a file"),
     "score": ("lists.score", "append feature scores to every hypothesis of a list; nothing else in it changes"),
     "rescore": ("lists.rescore", "compute new total scores from weights and sort each list by them (stable)"),

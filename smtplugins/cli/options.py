@@ -44,12 +44,36 @@ def add_input(parser: argparse.ArgumentParser, what: str = "n-best list", *, con
     """Add the options for input file and format; with ``configured`` the configuration sets the default."""
     default, shown = (None, "the configuration's, else standard input") if configured else ("-", "standard input")
     parser.add_argument("-i", "--input", default=default, metavar="FILE", help=f"{what} (default: {shown})")
+    add_file(parser)
     parser.add_argument(
         "--from",
         dest="from_format",
         metavar="FORMAT",
         help="input format, NAME[,key=value...] (default: detected)",
     )
+
+
+def add_file(parser: argparse.ArgumentParser, *, several: bool = False) -> None:
+    """Add the input as an argument, which is another spelling of ``-i``."""
+    parser.add_argument(
+        "file",
+        nargs="*" if several else "?",
+        action=_InputFile,
+        default=argparse.SUPPRESS,
+        metavar="FILE",
+        help="same as -i FILE",
+    )
+
+
+class _InputFile(argparse.Action):
+    """Set ``input`` to the file that is given as an argument."""
+
+    def __call__(
+        self, parser: argparse.ArgumentParser, namespace: argparse.Namespace, values: Any, option: str | None = None
+    ) -> None:
+        if getattr(namespace, "input", None) != parser.get_default("input"):
+            parser.error("expected the input once, found both FILE and -i")
+        namespace.input = values
 
 
 def add_cache(parser: argparse.ArgumentParser) -> None:

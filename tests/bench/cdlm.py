@@ -176,7 +176,7 @@ def _material(shared: Path, folder: Path, sentences: int) -> None:
     grammars = sorted((shared / "gold/cdec/grammars/val300").glob("*.gz"))[:100]
     smt = shutil.which("smt") or "smt"
     for command in (
-        ["lm", "-o", "5", "-i", "old", "-O", "lm.arpa"],
+        ["lm", "--order", "5", "-i", "old", "-o", "lm.arpa"],
         ["cdlm", "classes", "-i", "old", "-o", "classes"],
         ["cdlm", "grammar", "-i", *map(str, grammars), "--cap", "10", "--best=-EgivenFCoherent", "-o", "grammar"],
     ):

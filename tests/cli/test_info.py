@@ -44,6 +44,22 @@ def test_format_can_be_named(smt: Smt, nbest: Path) -> None:
     assert json.loads(smt("info", nbest, "--from", "text", "-f", "json").ok())["lines"] == 3
 
 
+def test_several_files(smt: Smt, nbest: Path) -> None:
+    Path("text").write_text("a house\n")
+    Path("x").write_text("0 ||| a ||| f= x ||| 0\n")
+    records = json.loads(smt("info", nbest, "text", "-f", "json").ok())
+    assert [(record["file"], record["format"]) for record in records] == [(str(nbest), "moses-nbest"), ("text", "text")]
+    assert {key: value for key, value in records[1].items() if key != "file"} == json.loads(
+        smt("info", "text", "-f", "json").ok()
+    )
+    shown = smt("info", "text", nbest, "-f", "tsv").ok()
+    assert shown.startswith("what\tvalue\nfile\ttext\nformat\ttext\n")
+    assert f"\n\nwhat\tvalue\nfile\t{nbest}\nformat\tmoses-nbest\n" in shown
+    result = smt("info", "text", "x")
+    assert (result.code, result.out.count("text")) == (1, 3)
+    assert result.err.startswith("smt: x:1: field 3: expected a finite number, found 'x'")
+
+
 def test_unreadable_file(smt: Smt) -> None:
     Path("x").write_text("0 ||| a ||| f= x ||| 0\n")
     result = smt("info", "x")

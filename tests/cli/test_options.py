@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from smtplugins.cli import options
+
+Smt = Callable[..., Any]
 
 
 def method(
@@ -32,3 +35,24 @@ def test_arguments_are_options_of_their_names(capsys: pytest.CaptureFixture[str]
     assert capsys.readouterr().err == "smt: note: a note\n"
     with pytest.raises(TypeError, match="unknown"):
         call({"unknown": 1}, lists="x")
+
+
+@pytest.mark.parametrize("command", [("best",), ("dedup",), ("rescore", "-w", "w"), ("score", "--feature", "length")])
+def test_lists_may_be_given_as_an_argument(smt: Smt, nbest: Path, command: tuple[str, ...]) -> None:
+    Path("w").write_text("LM0 1\nTM0[0] 1\nTM0[1] 1\n")
+    assert smt(*command, nbest).ok() == smt(*command, "-i", nbest).ok() != ""
+    assert smt(*command, "-o", "out", nbest).ok() == ""
+    assert Path("out").read_text() == smt(*command, stdin=nbest.read_text()).ok()
+    result = smt(*command, "-i", nbest, nbest)
+    assert (result.code, "expected the input once, found both FILE and -i" in result.err) == (2, True)
+
+
+def test_lists_to_learn_from_may_be_given_as_arguments(smt: Smt, nbest: Path) -> None:
+    Path("ref").write_text("a home\nthe house\n")
+    options = ("-r", "ref", "-m", "bleu,tokenize=none,max_ngram_order=2", "-q", "-o")
+    results = [
+        smt("tune", *given, *options, f"w{i}")
+        for i, given in enumerate([("-i", nbest, "-i", nbest), (nbest, nbest), (nbest,)])
+    ]
+    assert [result.code for result in results] == [0, 0, 0]
+    assert Path("w0").read_bytes() == Path("w1").read_bytes()

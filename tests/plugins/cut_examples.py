@@ -21,7 +21,17 @@ def cut(example: str, folder: Path, sizes: Mapping[str, int]) -> None:
 
 def make_lm(folder: Path) -> None:
     """Write a bigram model of ``train.en`` to ``en.arpa``."""
-    lm = ["lm", "-o", "2", "-i", str(folder / "train.en"), "--discount-fallback", "-O", str(folder / "en.arpa"), "-q"]
+    lm = [
+        "lm",
+        "--order",
+        "2",
+        "-i",
+        str(folder / "train.en"),
+        "--discount-fallback",
+        "-o",
+        str(folder / "en.arpa"),
+        "-q",
+    ]
     assert main(lm) == 0
 
 

@@ -5,17 +5,13 @@ from __future__ import annotations
 import argparse
 
 from smtplugins.cli import options
+from smtplugins.contracts.errors import UsageError
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the options."""
     parser.add_argument(
-        "-o",
-        "--order",
-        type=int,
-        required=True,
-        metavar="N",
-        help="order of the model: length of the longest n-grams, 1 to 16",
+        "--order", type=int, metavar="N", help="order of the model: length of the longest n-grams, 1 to 16 (required)"
     )
     parser.add_argument(
         "-i",
@@ -24,12 +20,17 @@ def configure(parser: argparse.ArgumentParser) -> None:
         metavar="TEXT",
         help="tokenised text, a sentence per line (default: standard input)",
     )
+    options.add_file(parser)
     parser.add_argument(
-        "-O",
+        "-o",
         "--output",
+        action="append",
+        default=[],
         metavar="ARPA",
         help="ARPA file, compressed if .gz (default: standard output, or none with --binary)",
     )
+    # As it was: `-o` was the order, `-O` the output.
+    parser.add_argument("-O", dest="old_output", action="append", default=[], help=argparse.SUPPRESS)
     parser.add_argument("--binary", metavar="FILE", help="write a KenLM probing file, which loads instantly")
     parser.add_argument(
         "--prune",
@@ -58,7 +59,23 @@ def run(args: argparse.Namespace) -> None:
     """Run the command."""
     from smtplugins.host.methods.estimation import Estimation
 
-    arpa = args.output or (None if args.binary else "-")
+    order, arpa = _order_and_output(args)
+    if arpa is None and not args.binary:
+        arpa = "-"
     # Installed plugins have no part in it; loading them takes longer than estimating a small model.
     host = options.load_host(args) if args.plugin else Estimation()
-    options.call(host.estimate_lm, args, text=args.input, arpa=arpa, memory=options.memory_limit(args))
+    options.call(host.estimate_lm, args, text=args.input, order=order, arpa=arpa, memory=options.memory_limit(args))
+
+
+def _order_and_output(args: argparse.Namespace) -> tuple[int, str | None]:
+    """The order and the output, if there is one: without ``--order``, a first ``-o`` that is a number is the order."""
+    order, files = args.order, list(args.output)
+    if order is None:
+        if not files or not (files[0].isascii() and files[0].isdigit()):
+            raise UsageError("expected the order of the model (--order N), found none")
+        order = int(files.pop(0))
+        options.notes(args)(f"-o {order} is taken for the order: write --order {order}, as -o is the output")
+    files += args.old_output
+    if len(files) > 1:
+        raise UsageError(f"expected one output (-o ARPA), found {' and '.join(files)}")
+    return order, files[0] if files else None

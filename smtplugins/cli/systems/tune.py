@@ -66,6 +66,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help="n-best lists, or feature files of Moses' extractor; several are merged (repeatable; default: standard "
         "input)",
     )
+    options.add_file(parser, several=True)
     parser.add_argument("--from", dest="from_format", metavar="FORMAT", help="input format (default: detected)")
     parser.add_argument(
         "--scores",

@@ -22,7 +22,7 @@ def entries(arpa: str) -> list[str]:
 
 
 def test_standard_input_to_standard_output(smt: Smt) -> None:
-    result = smt("lm", "-o", 2, "--discount-fallback", stdin=TEXT)
+    result = smt("lm", "--order", 2, "--discount-fallback", stdin=TEXT)
     assert (result.code, result.err) == (0, NOTE)
     assert result.out.startswith("\\data\\\nngram 1=7\nngram 2=7\n\n\\1-grams:\n")
     assert result.out.endswith("\n\n\\end\\\n")
@@ -30,17 +30,17 @@ def test_standard_input_to_standard_output(smt: Smt) -> None:
 
 
 def test_files_compressed_or_not(smt: Smt) -> None:
-    arpa = smt("lm", "-o", 2, "--discount-fallback", "-q", stdin=TEXT).ok()
+    arpa = smt("lm", "--order", 2, "--discount-fallback", "-q", stdin=TEXT).ok()
     Path("text.gz").write_bytes(gzip.compress(TEXT.encode()))
-    assert smt("lm", "-q", "--discount-fallback", "-o", 2, "-i", "text.gz", "-O", "lm.arpa.gz").ok() == ""
+    assert smt("lm", "-q", "--discount-fallback", "--order", 2, "-i", "text.gz", "-o", "lm.arpa.gz").ok() == ""
     assert gzip.decompress(Path("lm.arpa.gz").read_bytes()).decode() == arpa
     assert read_lm("lm.arpa.gz").order == 2
 
 
 def test_binary_beside_the_arpa_file_or_alone(smt: Smt) -> None:
-    options = ("lm", "-q", "-o", 2, "--discount-fallback")
+    options = ("lm", "-q", "--order", 2, "--discount-fallback")
     assert smt(*options, "--binary", "alone", stdin=TEXT).ok() == ""
-    assert smt(*options, "--binary", "both", "-O", "arpa", stdin=TEXT).ok() == ""
+    assert smt(*options, "--binary", "both", "-o", "arpa", stdin=TEXT).ok() == ""
     assert Path("alone").read_bytes() == Path("both").read_bytes()
     Path("link").symlink_to("both")
     Path("both").write_bytes(b"")
@@ -52,7 +52,7 @@ def test_binary_beside_the_arpa_file_or_alone(smt: Smt) -> None:
 
 
 def test_pruning_and_vocabulary(smt: Smt) -> None:
-    options = ("lm", "-o", 2, "-q", "--discount-fallback", "1")
+    options = ("lm", "--order", 2, "-q", "--discount-fallback", "1")
     pruned = entries(smt(*options, "--prune", 0, 1, stdin=TEXT).ok())
     assert pruned == ["<unk>", "<s>", "</s>", "the", "house", "a", "small", "house </s>", "<s> the"]
     Path("words").write_text("house the\nno\u00a0word\n")
@@ -82,24 +82,27 @@ def test_pruning_and_vocabulary(smt: Smt) -> None:
         ),
         (("-i", "absent"), "", "absent: No such file or directory"),
         (("--vocabulary", "absent"), TEXT, "absent: No such file or directory"),
-        (("-O", "no/such/folder/lm", "--discount-fallback"), TEXT, "no/such/folder/lm: No such file or directory"),
+        (("-o", "no/such/folder/lm", "--discount-fallback"), TEXT, "no/such/folder/lm: No such file or directory"),
     ],
 )
 def test_what_is_wrong_with_the_data(smt: Smt, options: tuple[str, ...], text: str, message: str) -> None:
-    result = smt("lm", "-o", 2, "-q", *options, stdin=text)
+    result = smt("lm", "--order", 2, "-q", *options, stdin=text)
     assert (result.code, result.out, result.err) == (1, "", f"smt: {message}\n")
 
 
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (("-o", 17), "order: expected 1 to 16, found 17"),
-        (("-o", 3, "--prune", 1, 0), "pruning: expected thresholds that do not fall, found 1 0"),
-        (("-o", 3, "--discount-fallback", 1, 3), "fallback discount of counts of 2: expected 0 to 2, found 3"),
-        (("-o", 3, "--discount-fallback", 1, 1, 1, 1), "--discount-fallback: expected at most 3 discounts, found 4"),
-        (("-o", 3, "--binary", "-"), "--binary: expected the name of a file, found '-'"),
-        (("-o", 3, "--binary", "."), "--binary: expected the name of a file, found '.'"),
-        (("-o", 3, "--memory", "much"), "--memory: expected a size like 500M or 8G, found 'much'"),
+        (("--order", 17), "order: expected 1 to 16, found 17"),
+        (("--order", 3, "--prune", 1, 0), "pruning: expected thresholds that do not fall, found 1 0"),
+        (("--order", 3, "--discount-fallback", 1, 3), "fallback discount of counts of 2: expected 0 to 2, found 3"),
+        (
+            ("--order", 3, "--discount-fallback", 1, 1, 1, 1),
+            "--discount-fallback: expected at most 3 discounts, found 4",
+        ),
+        (("--order", 3, "--binary", "-"), "--binary: expected the name of a file, found '-'"),
+        (("--order", 3, "--binary", "."), "--binary: expected the name of a file, found '.'"),
+        (("--order", 3, "--memory", "much"), "--memory: expected a size like 500M or 8G, found 'much'"),
     ],
 )
 def test_what_is_wrong_with_the_call(smt: Smt, options: tuple[Any, ...], message: str) -> None:
@@ -109,5 +112,38 @@ def test_what_is_wrong_with_the_call(smt: Smt, options: tuple[Any, ...], message
 
 @pytest.mark.parametrize(("size", "enough"), [("1M", True), ("1g", True), ("100KB", True), ("16384", False)])
 def test_memory_has_units(smt: Smt, size: str, enough: bool) -> None:
-    result = smt("lm", "-o", 2, "-q", "--discount-fallback", "--memory", size, stdin=TEXT)
+    result = smt("lm", "--order", 2, "-q", "--discount-fallback", "--memory", size, stdin=TEXT)
     assert (result.code == 0) == enough
+
+
+def test_output_is_an_option_as_everywhere_and_the_text_may_be_an_argument(smt: Smt) -> None:
+    Path("text").write_text(TEXT)
+    options = ("--discount-fallback", "-q")
+    assert smt("lm", "text", "--order", 2, "-o", "new", *options).ok() == ""
+    assert smt("lm", "--order", 2, "--output", "7", *options, stdin=TEXT).ok() == ""
+    assert Path("new").read_bytes() == Path("7").read_bytes()
+
+
+@pytest.mark.parametrize("old", [("-o", 2, "-O", "old"), ("-O", "old", "-o", 2), ("-o", 2, "-o", "old"), ("-o", 2)])
+def test_the_order_as_it_was_spelt_is_noted(smt: Smt, old: tuple[object, ...]) -> None:
+    result = smt("lm", *old, "--discount-fallback", stdin=TEXT)
+    assert result.code == 0
+    note = "smt: note: -o 2 is taken for the order: write --order 2, as -o is the output\n"
+    assert result.err == note + NOTE
+    arpa = smt("lm", "--order", 2, "-q", "--discount-fallback", stdin=TEXT).ok()
+    assert (Path("old").read_text() if "old" in old else result.out) == arpa
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ((), "expected the order of the model (--order N), found none"),
+        (("-o", "arpa"), "expected the order of the model (--order N), found none"),
+        (("--order", 2, "-o", "a", "-O", "b"), "expected one output (-o ARPA), found a and b"),
+        (("--order", 2, "-i", "text", "text"), "expected the input once, found both FILE and -i"),
+    ],
+)
+def test_order_output_and_input_once(smt: Smt, options: tuple[object, ...], message: str) -> None:
+    result = smt("lm", *options, stdin=TEXT)
+    assert (result.code, result.err.splitlines()[-1].partition(": ")[2].removeprefix("error: ")) == (2, message)
+    assert not any(Path(name).exists() for name in ("a", "b", "arpa"))

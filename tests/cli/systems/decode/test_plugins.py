@@ -61,7 +61,7 @@ class TestPlugins:
     @pytest.fixture(autouse=True)
     def _bigram(self, smt: Smt) -> None:
         Path("bigram.py").write_text(BIGRAM)
-        smt("lm", "-o", 2, "-i", "text.en", "-O", "en.2.arpa", "-q").ok()
+        smt("lm", "--order", 2, "-i", "text.en", "-o", "en.2.arpa", "-q").ok()
 
     @pytest.mark.parametrize("options", [["--set", "decoder.search=full"], ["--pop-limit", 1000], []])
     def test_a_python_feature_with_states_scores_as_the_native_one(self, smt: Smt, options: list[str]) -> None:
