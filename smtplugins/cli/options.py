@@ -165,6 +165,31 @@ def add_metric_source(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("-s", "--source", metavar="FILE", help="source sentences, for metrics that read them")
 
 
+def add_set_weight(parser: argparse.ArgumentParser) -> None:
+    """Add the option for single weights."""
+    parser.add_argument(
+        "--set-weight",
+        action="append",
+        default=[],
+        metavar="NAME=X",
+        help="add a weight or change its value (repeatable)",
+    )
+
+
+def set_weights(args: argparse.Namespace) -> dict[str, float]:
+    """The weights of ``--set-weight``."""
+    weights = {}
+    for argument in args.set_weight:
+        name, equals, value = argument.rpartition("=")
+        try:
+            weights[name] = float(value)
+        except ValueError:
+            equals = ""
+        if not equals or not name:
+            raise UsageError(f"--set-weight: expected NAME=NUMBER, found {argument!r}")
+    return weights
+
+
 def add_missing_weight(parser: argparse.ArgumentParser) -> None:
     """Add the weight of features without one."""
     parser.add_argument(

@@ -249,6 +249,8 @@ class Host(Judging, Learning, Estimation):
         overrides: Overrides = (),
         *,
         weights: Mapping[str, float] | Path | None = None,
+        set_weights: Mapping[str, float] | None = None,
+        features: AnySpec | Sequence[AnySpec] = (),
         cache: str | None = None,
         ignore: str | Iterable[str] = (),
         note: Note = lambda text: None,
@@ -256,13 +258,16 @@ class Host(Judging, Learning, Estimation):
         """Make a decoder with its model from a run.yaml, cdec.ini, moses.ini or joshua.config.
 
         ``overrides``: ``{"decoder.pop_limit": 200}``, or as on the command line, ``decoder.pop_limit=200``. ``weights``
-        replace the configuration's. ``cache``: folder of loaded grammars, or ``off``. ``ignore`` names unsupported
-        toolkit settings to ignore, although they change translations. ``note`` is told which features have no weight.
+        replace the configuration's; ``set_weights`` are added to them, or change their values. ``features`` are added
+        to the configuration's: ``lm,path=more.arpa,name=LM1``. ``cache``: folder of loaded grammars, or ``off``.
+        ``ignore`` names unsupported toolkit settings to ignore, although they change translations. ``note`` is told
+        which features have no weight.
         ``host.translator("run.yaml").decode(sentences)`` translates; sentences are texts, words or records.
         """
         from smtplugins.host.decode.translator import make_translator
 
-        return make_translator(self, config_of(config, overrides, ignore), weights_of(self, weights), cache, note)
+        record = config_of(config, overrides, ignore).with_features(listed(features))
+        return make_translator(self, record, weights_of(self, weights), cache, note, set_weights=set_weights)
 
     def decode(
         self,
@@ -272,6 +277,8 @@ class Host(Judging, Learning, Estimation):
         overrides: Overrides = (),
         *,
         weights: Mapping[str, float] | Path | None = None,
+        set_weights: Mapping[str, float] | None = None,
+        features: AnySpec | Sequence[AnySpec] = (),
         format: str | None = None,
         nbest: int | None = None,
         unique: bool = False,
@@ -307,10 +314,11 @@ class Host(Judging, Learning, Estimation):
         )
         return decode_files(
             self,
-            config_of(config, overrides, ignore),
+            config_of(config, overrides, ignore).with_features(listed(features)),
             sentences,
             outputs,
             weights=weights_of(self, weights),
+            set_weights=set_weights,
             format=format,
             jobs=jobs,
             cache=cache,

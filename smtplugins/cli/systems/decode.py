@@ -15,7 +15,15 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--decoder", metavar="NAME[,key=value...]", help="use this decoder instead; parsing options are kept"
     )
+    parser.add_argument(
+        "--feature",
+        action="append",
+        default=[],
+        metavar="NAME[,key=value...]",
+        help="add a feature to those of the configuration; its weight comes from -w or --set-weight (repeatable)",
+    )
     parser.add_argument("-w", "--weights", metavar="FILE", help="weights instead of the configuration's")
+    options.add_set_weight(parser)
     options.add_input(parser, "sentences or lattices, one per line", configured=True)
     parser.add_argument(
         "-o", "--output", default="-", metavar="FILE", help="file for translations, or with -k for n-best lists"
@@ -102,9 +110,12 @@ def run(args: argparse.Namespace) -> None:
             if key not in known:
                 raise UsageError(f"{option}: decoder {config.decoder.name!r} has no option {key!r}")
     source = args.input or (str(config.source) if config.source is not None else "-")
-    manifest = options.Manifest(args, [args.config, source, args.weights, *map(str, config.model.paths)])
+    manifest = options.Manifest(
+        args, [args.config, source, args.weights, *map(str, config.model.paths), *options.feature_files(args)]
+    )
     fields = [] if args.fields is None else [name.strip() for name in args.fields.split(",")]
     trace = (lambda line: print(line, file=sys.stderr)) if args.trace else None
     # What ``--set`` and ``--ignore`` change is in the configuration already.
-    options.call(host.decode, args, config=config, sentences=source, fields=fields, trace=trace, ignore=())
+    given = {"features": args.feature, "set_weights": options.set_weights(args), "ignore": ()}
+    options.call(host.decode, args, config=config, sentences=source, fields=fields, trace=trace, **given)
     manifest.write(host)

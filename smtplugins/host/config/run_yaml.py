@@ -128,8 +128,22 @@ class RunConfig:
 
     def with_decoder(self, decoder: Spec) -> RunConfig:
         """The configuration with another decoder; errors in its options do not name the file."""
-        config = dataclasses.replace(self, decoder=decoder)
-        for name in ("_toolkit", "_notes", "_unused"):
+        return self._changed("_toolkit", "_notes", "_unused", decoder=decoder)
+
+    def with_features(self, features: Iterable[str | Mapping[str, Any] | Spec]) -> RunConfig:
+        """The configuration with further features after its own; errors in them name the argument, not the file."""
+        added = tuple(Spec.of(feature) for feature in features)
+        model = dataclasses.replace(self.model, features=(*self.model.features, *added))
+        config = self._changed("_tree", "_toolkit", "_notes", "_unused", model=model)
+        if config._tree is not None:
+            for i in range(len(self.model.features), len(model.features)):
+                config._tree.arguments["model", "features", str(i)] = argument("features", "--feature")
+        return config
+
+    def _changed(self, *kept: str, **changes: Any) -> RunConfig:
+        """Replace fields; of the private ones, only those ``kept`` have a value."""
+        config = dataclasses.replace(self, **changes)
+        for name in kept:
             object.__setattr__(config, name, getattr(self, name))
         return config
 
@@ -262,6 +276,7 @@ class _Tree:
         self.overridden: set[tuple[str, ...]] = set()
         self.seen: set[int] = set()
         self.places: dict[tuple[str, ...], tuple[str, ...]] = {}
+        self.arguments: dict[tuple[str, ...], str] = {}
         self.hints: dict[tuple[str, ...], tuple[str, str]] = {}
 
     def hint(self, key: tuple[str, ...], error: Exception) -> str:
@@ -290,6 +305,8 @@ class _Tree:
         return (*self.places.get(key[:3], key[:3]), *key[3:])
 
     def _error_at(self, key: tuple[str, ...], text: str) -> SmtError:
+        if key[:3] in self.arguments:
+            return UsageError(f"{self.arguments[key[:3]]}: {text}")
         near = next((key[:n] for n in range(len(key), -1, -1) if key[:n] in self.lines), ())
         for given in self.overridden:
             if key[: len(given)] == given or (given[: len(key)] == key and key not in self.lines):

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from smtformats import FormatError
 from smtformats.grammar.shared.lines import FLOAT32_END
+from smtformats.weights.lines import FileWeights
 from smtplugins.contracts.data import Sentence
 from smtplugins.contracts.errors import UsageError
 from smtplugins.host.decode.translator import Translator
@@ -26,6 +27,15 @@ def check_range(weights: Mapping[str, float]) -> None:
                 expected = f"a weight of {name} that fits 32-bit floats"
                 raise FormatError(expected, f"{value:g}", file=getattr(weights, "file", ""), line=line)
             raise UsageError(f"weight of {name!r}: expected a number that fits 32-bit floats, found {value:g}")
+
+
+def with_values(weights: Mapping[str, float], values: Mapping[str, float]) -> Mapping[str, float]:
+    """The weights with these values; those of a file keep its name, and the others their lines."""
+    changed = dict(weights) | dict(values)
+    if not isinstance(weights, FileWeights):
+        return changed
+    places = {name: line for name, line in weights.places.items() if name not in values}
+    return FileWeights(changed, weights.text, weights.origin, weights.file, places)
 
 
 def check_names(translator: Translator, sentences: Sequence[Sentence], note: Callable[[str], None]) -> None:

@@ -31,6 +31,7 @@ def decode_files(
     outputs: Outputs,
     *,
     weights: Mapping[str, float] | None = None,
+    set_weights: Mapping[str, float] | None = None,
     format: str | None = None,
     jobs: int | None = None,
     cache: str | None = None,
@@ -51,7 +52,7 @@ def decode_files(
         raise UsageError("sentences: expected a file or sentences, or a source in the configuration, found none")
     # Check the runner before loading tables.
     runner_of(host, jobs, config)
-    translator = make_translator(host, config, weights, cache)
+    translator = make_translator(host, config, weights, cache, set_weights=set_weights)
     if isinstance(source, (str, os.PathLike)):
         records = read_source(host, translator, source, format, note)
     else:

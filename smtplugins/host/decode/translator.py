@@ -148,10 +148,15 @@ def make_translator(
     weights: Mapping[str, float] | None = None,
     cache: str | None = None,
     note: Callable[[str], None] = lambda text: None,
+    *,
+    set_weights: Mapping[str, float] | None = None,
 ) -> Translator:
-    """Load the features of a configuration and make its decoder; ``weights`` replace the configuration's."""
+    """Load the features of a configuration and make its decoder.
+
+    ``weights`` replace the configuration's; ``set_weights`` are added to them, or change their values.
+    """
     begun = time.process_time(), time.perf_counter()
-    from smtplugins.host.config.weight_names import check_range
+    from smtplugins.host.config.weight_names import check_range, with_values
 
     if config.decoder is None:
         raise UsageError(
@@ -167,8 +172,11 @@ def make_translator(
             configured = host.read_weights(config.model.weights)
         read = configured if weights is None else read
         given = replace(given, weights=_with_missing(configured, config, columns))
-    check_range(read)
     weights = given.weights if weights is None else weights
+    if set_weights:
+        check_range(set_weights)
+        read, weights = with_values(read, set_weights), {**(weights or {}), **set_weights}
+    check_range(read)
     with config.at("decoder"):
         decoder: Decoder = host.registry.make("decoders", config.decoder, given={"resources": given})
     scoring = ((active.label, active.feature.arcs) for active in given.features if hasattr(active.feature, "arcs"))

@@ -186,7 +186,8 @@ def sorted_out(features: Sequence[Active]) -> tuple[list[Active], list[Active]]:
             stateful.append(active)
         elif not hasattr(feature, "score_rules"):
             raise UsageError(
-                f"feature {active.label!r} scores whole hypotheses, which do not exist during search: "
-                "write a list (-k) and use the feature in `smt score`"
+                f"feature {active.label!r} scores whole hypotheses, which do not exist during search: write lists "
+                "(`smt decode -k N`, or `smt mbr --samples N --lists` of forests), add it with `smt score` and sort "
+                "them with `smt rescore`; a function of rule_source and rule_target takes part in the search"
             )
     return rules, stateful

@@ -105,9 +105,9 @@ def test_class_is_made_with_its_options(plugin: Plugin) -> None:
 @pytest.mark.parametrize(
     ("parameters", "message"),
     [
-        ("hypothesis", "expected parameters among hyp, source, alignment, segmentation .*, found 'hypothesis'"),
+        ("hypothesis", "expected parameters among hyp, source, alignment, segmentation, or .*, found 'hypothesis'"),
         ("hyp, **more", "found 'more'"),
-        ("*, weight=1", "expected a parameter to read, any of hyp, source, alignment, segmentation, found none"),
+        ("*, weight=1", "expected a parameter to read, any of hyp, source, alignment, segmentation, or .*, found none"),
     ],
 )
 def test_wrong_parameters_are_refused_when_the_plugin_loads(tmp_path: Path, parameters: str, message: str) -> None:
@@ -150,3 +150,42 @@ def test_mappings_and_numbers_do_not_mix(tmp_path: Path) -> None:
     )
     with pytest.raises(FeatureError, match="expected a mapping for every hypothesis or for none"):
         smt.load_plugins([tmp_path / "mixed.py"]).score([smt.candidates(["a", "b"])], ["mixed"]).load()
+
+
+def test_functions_of_rules_are_for_decoders(plugin: Plugin) -> None:
+    code = (
+        "from smtplugins import feature\n"
+        "@feature('longer')\n"
+        "def longer(rule_source: str, rule_target: str) -> float:\n"
+        "    return float(len(rule_target) > len(rule_source))\n"
+        "@feature('ends')\n"
+        "def ends(rule_target):\n"
+        "    return {rule_target[-1:]: 1.0}\n"
+    )
+    module = plugin("r", code)
+    longer, ends = sorted(marked_offers(module), key=lambda offer: offer.name, reverse=True)
+    assert longer.needs == ends.needs == {"grammar"}
+    assert (longer.factory().components, hasattr(ends.factory(), "components")) == (1, False)
+    with pytest.raises(UsageError, match="needs the grammar: n-best lists have no grammar; use the feature in a dec"):
+        columns(module, "longer")
+    with pytest.raises(TypeError, match=r"expected parameters among .*, found 'hyp'"):
+        plugin("mixed", code + "@feature('x')\ndef x(rule_target, hyp): return 1.0\n")
+
+
+def test_values_of_rules_are_those_of_the_function(plugin: Plugin, tmp_path: Path) -> None:
+    code = (
+        "from smtplugins import feature\n"
+        "@feature('sides')\n"
+        "def sides(rule_source: str, rule_target: str) -> dict[str, float]:\n"
+        "    return {f'{rule_source}>{rule_target}'.replace(' ', '_'): 1.0}\n"
+    )
+    module = plugin("r", code)
+    (tmp_path / "rules").write_text("[X] ||| das [X,1] ||| the [X,1] ||| p=1\n[X] ||| haus ||| house ||| p=1\n")
+    (tmp_path / "run.yaml").write_text("decoder: hiero\nmodel: {tables: rules}\n")
+    made = smt.load_plugins([module]).translator(
+        tmp_path / "run.yaml", features="sides", weights={"p": 1.0, "sides:haus>house": 2.0}, cache="off"
+    )
+    (decoding,) = made.decode(["das haus"])
+    shown = {name for name in decoding.features if "haus" in name or "das" in name}
+    assert shown == {"sides:das_[X,1]>the_[X,1]", "sides:haus>house"}
+    assert decoding.score == pytest.approx(4.0)

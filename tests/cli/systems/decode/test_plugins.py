@@ -6,7 +6,32 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.systems.decode.systems import FEATURES, Smt, changed, smt_read
+from tests.cli.systems.decode.systems import (
+    FEATURES,
+    MOSES,
+    MOSES_GLUE,
+    MOSES_RULES,
+    PHRASE_TABLE,
+    PHRASES,
+    Smt,
+    changed,
+    smt_read,
+)
+
+QUESTION = """
+from smtplugins import feature
+
+@feature("question")
+def question(source: str, hyp: str) -> float:
+    return float(source.endswith("?") == hyp.endswith("?"))
+"""
+CHEF = """
+from smtplugins import feature
+
+@feature("chef")
+def chef(rule_source: str, rule_target: str, *, word: str) -> float:
+    return float(rule_source == "koch" and rule_target == word)
+"""
 
 BIGRAM = """
 import math
@@ -104,6 +129,71 @@ class TestPlugins:
         result = smt("decode", "-c", config)
         assert result.code == 1
         assert "scores whole hypotheses" in result.err
+
+    def test_a_function_of_whole_hypotheses_is_for_lists(self, smt: Smt) -> None:
+        Path("q.py").write_text(QUESTION)
+        result = smt("decode", "-c", "run.yaml", "--plugin", "q.py", "--feature", "question")
+        assert (result.code, result.out) == (1, "")
+        assert result.err.endswith(
+            "feature 'question' scores whole hypotheses, which do not exist during search: write lists "
+            "(`smt decode -k N`, or `smt mbr --samples N --lists` of forests), add it with `smt score` and sort them "
+            "with `smt rescore`; a function of rule_source and rule_target takes part in the search\n"
+        )
+
+    @pytest.mark.parametrize(("name", "text"), [("m.ini", MOSES), ("p.ini", PHRASES), ("run.yaml", "")])
+    @pytest.mark.parametrize("jobs", [1, 2])
+    def test_a_function_of_rules_takes_part_in_the_search(self, smt: Smt, name: str, text: str, jobs: int) -> None:
+        if text:
+            Path(name).write_text(text)
+        for file, rules in (("rules", MOSES_RULES), ("glue", MOSES_GLUE), ("phrases", PHRASE_TABLE)):
+            Path(file).write_text(rules)
+        Path("chef.py").write_text(CHEF)
+        call = ("decode", "-c", name, "-i", "-", "--plugin", "chef.py", "-j", jobs, "-q")
+        assert smt(*call, stdin="der koch\n").ok() == "the cook\n"
+        chef = (*call, "--feature", "chef,word=chef", "--set-weight", "chef=9")
+        assert smt(*chef, stdin="der koch\n").ok() == "the chef\n"
+        lines = smt(*chef, "-k", 2, "--to", "moses-nbest", stdin="der koch\n").ok().splitlines()
+        assert {("chef" in line.split(" ||| ")[1], float(line.split(" chef= ")[1].split()[0])) for line in lines} <= {
+            (True, 1.0),
+            (False, 0.0),
+        }
+
+    def test_features_are_added_to_those_of_a_configuration(self, smt: Smt) -> None:
+        for file, text in (("p.ini", PHRASES), ("phrases", PHRASE_TABLE)):
+            Path(file).write_text(text)
+        more = ("--feature", "lm,path=en.2.arpa,base=10,name=LM1", "--feature", "word-penalty,name=WP1")
+        call = ("decode", "-c", "p.ini", "-k", 1, *more)
+        result = smt(*call, "--set-weight", "LM1=0.25", stdin="der koch\n")
+        assert result.err == "smt: note: features without a weight count 0: WP1\n"
+        assert " LM1= -" in result.out
+        assert " WP1= -2" in result.out
+        plain = smt("decode", "-c", "p.ini", "-k", 1, "-q", stdin="der koch\n").ok()
+        totals = [float(text.split(" ||| ")[3]) for text in (plain, result.out)]
+        extra = float(result.out.split(" LM1= ")[1].split()[0])
+        assert totals[1] == pytest.approx(totals[0] + 0.25 * extra, abs=1e-5)
+
+    @pytest.mark.parametrize(
+        ("options", "code", "message"),
+        [
+            (("--feature", "word-penalti"), 2, "--feature: unknown feature 'word-penalti'"),
+            (("--feature", "word-penalty,x=1"), 2, "--feature: feature 'word-penalty' has no option 'x'"),
+            (("--feature", "lm,path=none"), 2, "--feature: none: No such file or directory"),
+            (("--feature", "lm"), 2, "--feature: feature 'lm' needs the option path"),
+            (("--set-weight", "LM0"), 2, "--set-weight: expected NAME=NUMBER, found 'LM0'"),
+            (("--set-weight", "LM=1"), 2, "weights of unknown features: 'LM' (the nearest is 'LM0')"),
+            (
+                ("--set-weight", "LM0=1e39"),
+                2,
+                "weight of 'LM0': expected a number that fits 32-bit floats, found 1e+39",
+            ),
+        ],
+    )
+    def test_wrong_features_and_weights(self, smt: Smt, options: tuple[str, ...], code: int, message: str) -> None:
+        for file, text in (("p.ini", PHRASES), ("phrases", PHRASE_TABLE)):
+            Path(file).write_text(text)
+        result = smt("decode", "-c", "p.ini", *options, "-q", stdin="der koch\n")
+        assert (result.code, result.out) == (code, "")
+        assert message in result.err
 
     def test_a_decoder_of_a_plugin(self, smt: Smt) -> None:
         Path("echo.py").write_text(
