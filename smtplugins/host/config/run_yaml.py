@@ -23,6 +23,7 @@ from smtformats.grammar.shared.lines import FLOAT32_END
 from smtplugins.contracts.errors import SmtError, UsageError
 from smtplugins.contracts.spec import Spec, suggestion
 from smtplugins.host.arguments import argument
+from smtplugins.host.config.composing import ConfigError, compose
 from smtplugins.host.config.old_keys import old_key_notes, translate
 from smtplugins.host.config.rule_tables import RuleTable
 from smtplugins.host.config.written import as_yaml
@@ -34,14 +35,6 @@ if TYPE_CHECKING:
 
 Override = str | tuple[str, Any]
 """``decoder.pop_limit=200``, whose value is read as YAML, or the key and a value: ``("decoder.pop_limit", 200)``."""
-
-
-class ConfigError(SmtError):
-    """An error in a run.yaml."""
-
-    def __init__(self, file: str, line: int | None, key: str, text: str) -> None:
-        place = file + (f":{line}" if line is not None else "")
-        super().__init__(f"{place}: {key}: {text}" if key else f"{place}: {text}")
 
 
 @dataclass(frozen=True)
@@ -187,7 +180,7 @@ def load_config(
     settings = toolkit_settings(data, name, format)
     if settings is None:
         tree = _Tree(name, file.resolve().parent if file is not None else Path.cwd())
-        plain = tree.plain(_compose(data, name), ())
+        plain = tree.plain(compose(data, name), ())
         if list(ignore):
             raise UsageError(
                 f"{argument('ignore')} is for settings of a cdec.ini, moses.ini or joshua.config: {name} is a run.yaml"
@@ -243,27 +236,6 @@ def _notes(name: str, unused: Sequence[str], ignored: Sequence[str]) -> tuple[st
     if unused:
         notes.append(f"{name}: not used, without an effect on translations: {'; '.join(unused)}")
     return tuple(notes)
-
-
-def _compose(data: bytes, name: str) -> Any:
-    """The YAML node of a file."""
-    import yaml
-
-    try:
-        node = yaml.compose(data.decode("utf-8"), Loader=yaml.SafeLoader)
-    except UnicodeDecodeError as error:
-        raise ConfigError(name, data[: error.start].count(b"\n") + 1, "", "expected UTF-8 text") from None
-    except yaml.MarkedYAMLError as error:
-        line = error.problem_mark.line + 1 if error.problem_mark else None
-        raise ConfigError(name, line, "", f"expected YAML, found: {error.problem}") from None
-    except yaml.reader.ReaderError as error:
-        line = data.decode("utf-8")[: error.position].count("\n") + 1
-        raise ConfigError(name, line, "", f"expected YAML, found an invalid character: {error.reason}") from None
-    except RecursionError:
-        raise ConfigError(name, None, "", "expected a run configuration, found brackets nested too deep") from None
-    if node is None:
-        raise ConfigError(name, 1, "", "expected a run configuration, found an empty file")
-    return node
 
 
 class _Tree:
