@@ -54,6 +54,51 @@ class Neighbours:
         return [(0.0, 0.0)] * len(edges)
 
 
+class Barriers:
+    """Walls and zones by their definition."""
+
+    def __init__(self, walls: Sequence[int], zones: Sequence[int], limit: int) -> None:
+        self.zones = list(zip(zones[::2], zones[1::2], strict=True))
+        self.limit = limit
+        self.walls: dict[int, Span | None] = {}
+        for wall in walls:
+            around = [zone for zone in self.zones if zone[0] <= wall < zone[1] - 1]
+            self.walls[wall] = min(around, key=lambda zone: zone[1] - zone[0], default=None)
+
+    def allow(self, spans: Sequence[Span], positions: int) -> bool:
+        done: set[int] = set()
+        for span in spans:
+            gap = min(set(range(positions)) - done)
+            if not self.allows(done, gap, *span):
+                return False
+            done |= set(range(*span))
+        return True
+
+    def allows(self, done: set[int], gap: int, first: int, last: int) -> bool:
+        if first != gap and any(gap <= wall < last - 1 for wall, zone in self.walls.items() if zone is None):
+            return False
+        if first == gap and done == set(range(gap)):
+            return True
+        return all(self.zone_allows(zone, done, gap, first, last) for zone in self.zones)
+
+    def zone_allows(self, zone: Span, done: set[int], gap: int, first: int, last: int) -> bool:
+        begin, end = zone
+        words, phrase = set(range(begin, end)), set(range(first, last))
+        left = words - done
+        if not left:
+            return True
+        if not words & phrase:
+            return not words & done
+        if self.limit >= 0 and first != gap and end - 1 - gap >= self.limit:
+            return False
+        if first <= begin:
+            return True
+        if last > end:
+            return left <= phrase
+        own = [wall for wall, owner in self.walls.items() if owner == zone and wall < last - 1]
+        return not any(word <= wall and word < first for wall in own for word in left)
+
+
 class Problem:
     """Phrases for most spans of up to three of the positions; features by chance, or those that are named."""
 
@@ -148,8 +193,15 @@ class Problem:
             if span[0] == first:
                 yield from ((span, *rest) for rest in self.segmentations(span[1]))
 
-    def ways(self, order: str = "free", distortion_limit: int = -1) -> dict[Steps, float]:
-        """All derivations with their scores."""
+    def ways(
+        self,
+        order: str = "free",
+        distortion_limit: int = -1,
+        walls: Sequence[int] = (),
+        zones: Sequence[int] = (),
+    ) -> dict[Steps, float]:
+        """All derivations with their scores; zones are nested or apart."""
+        barriers = Barriers(walls, zones, distortion_limit)
         scored: dict[Steps, float] = {}
         for segments in self.segmentations() if self.positions else ():
             for places in itertools.permutations(range(len(segments))):
@@ -161,7 +213,7 @@ class Problem:
                     allowed = all(abs(at - place) <= 1 and places[place] == at for at, place in enumerate(places))
                 else:
                     allowed = distortion_limit < 0 or self.reaches(spans, distortion_limit, jumps=order == "free")
-                if allowed:
+                if allowed and barriers.allow(spans, self.positions):
                     for rules in itertools.product(*[self.spans[span] for span in spans]):
                         steps = tuple((*span, rule) for span, rule in zip(spans, rules, strict=True))
                         scored[steps] = self.score(steps)

@@ -7,6 +7,9 @@ contain one of its texts. ``ignore``: tags are ignored. Words left without a tra
 The logarithm of a translation's probability, at least -100, is split equally over the scores of the first table; other
 features treat it as a phrase like any other. Unlike in Moses it may be longer than other phrases, and all tags and
 texts of a constraint count, where Moses looks at the first only.
+
+``<wall/>`` and ``<zone>`` limit reordering, whatever the mode: no phrase skips words and reaches behind a wall; once a
+word of a zone is translated, all are before others. ``decoder.monotone_at_punctuation`` puts walls around punctuation.
 """
 
 from __future__ import annotations
@@ -36,6 +39,7 @@ OWNER = "markup"
 FLOOR = -100.0  # of logarithms, as Moses has it
 _REORDERING = ("zone", "wall")
 _MODEL = ("update", "weight-overwrite")
+_PUNCTUATION = frozenset(',.!?:;"')
 
 
 def check(sentence: Sentence, options: InputOptions) -> None:
@@ -48,13 +52,28 @@ def check(sentence: Sentence, options: InputOptions) -> None:
             "inclusive, constraint or ignore), or sentences whose tags are words (moses-xml,tags=false)"
         )
     for tag in tags:
-        if tag in _REORDERING and options.reorders:
-            raise SmtError(
-                f"sentence {sentence.id}: <{tag}> limits reordering in a part of the sentence, which is not "
-                "supported: expected order=monotone or distortion_limit=0, or no such tag"
-            )
         if tag in _MODEL:
             raise SmtError(f"sentence {sentence.id}: <{tag}> changes the model during decoding, which is not supported")
+
+
+def barriers(sentence: Sentence, *, punctuation: bool = False) -> dict[str, list[int]]:
+    """The words behind which stand ``walls``, and the first word of each of the ``zones`` and the one behind its last.
+
+    With ``punctuation``, there are walls on both sides of a punctuation mark, but for one at the first or second word,
+    and none behind the last word.
+    """
+    walls: list[int] = []
+    zones: list[int] = []
+    last = len(sentence.tokens) - 1
+    for at, word in enumerate(sentence.tokens if punctuation else ()):
+        if word in _PUNCTUATION:
+            walls += [at] * (0 < at < last) + [at - 1] * (at > 1)
+    for mark in sentence.marks:
+        if mark.tag == "wall":
+            walls += range(max(mark.start - 1, 0), mark.end)
+        elif mark.tag == "zone":
+            zones += mark.start, mark.end
+    return {"walls": walls, "zones": zones} if walls or zones else {}
 
 
 @dataclass(frozen=True)

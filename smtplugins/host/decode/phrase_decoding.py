@@ -15,6 +15,7 @@ from smtplugins.contracts.errors import SmtError, UsageError
 from smtplugins.core.search.phrases import hypergraph_of_phrases, phrase_searcher, position_feature, reordering
 from smtplugins.core.search.stateful_search import SearchLimit, forest_of_parse
 from smtplugins.host.decode.forest_decoding import BestFeatures, ForestDecoder
+from smtplugins.host.decode.markup import barriers
 from smtplugins.host.decode.parsing import SentenceParser
 from smtplugins.host.decode.statistics import Times, added
 from smtplugins.host.features.rule_columns import column_names
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from smtplugins.core.grammar.tables import Tables
     from smtplugins.core.graph.hypergraph import Hypergraph
     from smtplugins.core.search.phrases import OrderFeature, PhraseGraph, PhraseSearcher
+    from smtplugins.core.search.search_options import PhraseSearchOptions
     from smtplugins.host.config.resources import Resources
     from smtplugins.host.decode.parsing import SentenceForest, WeightedParser
     from smtplugins.host.decode.phrase_options import StackOptions
@@ -73,6 +75,7 @@ class PhraseWorker:
 
     def __init__(self, weighted: WeightedParser, options: StackOptions, rows: Sequence[_Rows], graphs: bool) -> None:
         self._weighted = weighted
+        self._options = options
         self._search = options.native(all_edges=graphs)
         self._graphs = graphs
         features = weighted.parser.stateful
@@ -93,7 +96,7 @@ class PhraseWorker:
             searcher = self._prepared(sentence, forest)
             rows = [model.of(forest) for model in self._rows]
             try:
-                graph = searcher.search(given, rows, _distances(sentence, forest), self._search)
+                graph = searcher.search(given, rows, _distances(sentence, forest), self._limited(sentence))
             except SearchLimit:
                 text = f"more than {self._search.max_edges} hypotheses: lower pop_limit or raise max_edges"
                 raise SmtError(f"sentence {sentence.id}: {text}") from None
@@ -118,6 +121,11 @@ class PhraseWorker:
             stats=added({**forest.stats, **counts}, times.sums),
             found=there,
         )
+
+    def _limited(self, sentence: Sentence) -> PhraseSearchOptions:
+        """The options of the search, with the walls and zones of a sentence."""
+        limits = barriers(sentence, punctuation=self._weighted.parser.phrases.monotone_at_punctuation)
+        return self._options.native(all_edges=self._graphs, **limits) if limits else self._search
 
     def _graph(self, forest: SentenceForest, graph: PhraseGraph) -> Hypergraph:
         return hypergraph_of_phrases(forest.forest, graph, forest.features, self.names, id=forest.sentence.id)

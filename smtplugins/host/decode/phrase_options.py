@@ -22,7 +22,7 @@ PASS_THROUGH, IGNORE, INCLUSIVE, CONSTRAINT = "pass-through", "ignore", "inclusi
 
 @dataclass(frozen=True, kw_only=True)
 class InputOptions:
-    """What phrase decoders do with mark-up and with words that no phrase translates."""
+    """What phrase decoders do with mark-up, punctuation marks and words that no phrase translates."""
 
     xml: Literal["pass-through", "ignore", "exclusive", "inclusive", "constraint"] = option(
         PASS_THROUGH,
@@ -32,11 +32,7 @@ class InputOptions:
     mark_unknown: bool = option(False, "print unknown words between `unknown_prefix` and `unknown_suffix`")
     unknown_prefix: str = option("UNK", "printed before unknown words; features do not see it")
     unknown_suffix: str = option("", "printed after unknown words")
-
-    @property
-    def reorders(self) -> bool:
-        """Whether the search may reorder phrases, which some tags forbid."""
-        return True
+    monotone_at_punctuation: bool = option(False, "put walls around punctuation marks, which no phrase jumps over")
 
     def target(self, word: str) -> str:
         """The translation of an unknown word."""
@@ -123,11 +119,6 @@ class PhraseOptions(StackOptions, SentenceOptions, InputOptions):
         super().__post_init__()
         if self.lm_beam is not None and not self.lm_beam > 0:
             raise UsageError(f"lm_beam: expected a number above 0, found {self.lm_beam}")
-
-    @property
-    def reorders(self) -> bool:
-        """Whether the search may reorder phrases, which some tags forbid."""
-        return self.order != "monotone" and self.distortion_limit != 0
 
     def input_options(self) -> InputOptions:
         """What happens to mark-up and unknown words."""

@@ -39,6 +39,24 @@ def test_all_derivations_with_features_by_chance(seed: int, order: dict[str, Any
     check_edges(problem, graph)
 
 
+NESTED = [[], [0, 2], [1, 3], [2, 5], [0, 4, 1, 3], [1, 4, 1, 3], [0, 2, 2, 5], [0, 5, 2, 5], [1, 4]]
+
+
+@settings(max_examples=400)
+@given(SEEDS, st.lists(st.integers(0, 4), max_size=3), st.sampled_from(NESTED), st.integers(-1, 4), st.booleans())
+def test_walls_and_zones(seed: int, walls: list[int], zones: list[int], limit: int, cube: bool) -> None:
+    problem = Problem(seed, "lj", positions=5)
+    options = {"distortion_limit": limit, "walls": walls, "zones": zones}
+    graph = problem.search(**(CUBE if cube else PLAIN), **options)
+    same(graph, problem.ways(**options))
+
+
+def test_walls_and_zones_outside_of_the_sentence() -> None:
+    problem = Problem(1, "lj", positions=3)
+    graph = problem.search(**PLAIN, walls=[-1, 3, 1 << 30], zones=[-5, 0, 3, 9, 2, 1, 7])
+    same(graph, problem.ways())
+
+
 @pytest.mark.parametrize("kind", CLASSES)
 @pytest.mark.parametrize("directions", DIRECTIONS)
 @pytest.mark.parametrize("collapsed", [False, True])

@@ -14,7 +14,7 @@ from smtformats.corpus.segments import Mark
 from smtplugins.contracts.data import Sentence
 from smtplugins.core.graph.inference import kbest
 from smtplugins.host.config.run_yaml import load_config
-from smtplugins.host.decode.markup import Asked, asked_by
+from smtplugins.host.decode.markup import Asked, asked_by, barriers
 from smtplugins.host.decode.translator import make_translator
 
 Phrase = tuple[int, int, str, float]
@@ -135,3 +135,20 @@ def test_no_probability_is_100_below() -> None:
     (found,) = {score for text, score in derivations("exclusive", phrases, marks) if text == "T"}
     certain = dict(derivations("exclusive", phrases, [Mark("n", 0, 5, {"translation": "T"})]))["T"]
     assert found == pytest.approx(certain - 50 * 1.3, abs=1e-3)
+
+
+@pytest.mark.parametrize(
+    ("text", "walls"),
+    [("a , b c .", [1, 3]), ("a b , c", [2, 1]), (", a b", []), ("a , b", [1]), ("a b ? !", [2, 1, 2]), ("a b", [])],
+)
+def test_walls_around_punctuation(text: str, walls: list[int]) -> None:
+    """Behind a mark and before it, as Moses has them: not before the second word, nor behind the first and last."""
+    sentence = Sentence("0", tuple(text.split()))
+    assert barriers(sentence, punctuation=True) == ({"walls": walls, "zones": []} if walls else {})
+    assert barriers(sentence) == {}
+
+
+def test_walls_and_zones_of_tags() -> None:
+    marks = (Mark("wall", 2, 2), Mark("wall", 0, 0), Mark("zone", 1, 3), Mark("n", 0, 1), Mark("wall", 3, 5))
+    sentence = Sentence("0", tuple("abcdef"), marks=marks)
+    assert barriers(sentence) == {"walls": [1, 2, 3, 4], "zones": [1, 3]}

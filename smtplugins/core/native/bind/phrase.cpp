@@ -189,6 +189,8 @@ void bind_phrase(nb::module_& m) {
       .def_rw("option_beam", &Options::option_beam, "How far a phrase may score below the best of its span.")
       .def_rw("early_discarding", &Options::early_discarding, "The beam before words are scored.")
       .def_rw("distortion_limit", &Options::distortion_limit, "Longest jump, negative for any.")
+      .def_rw("walls", &Options::walls, "Words of the sentence behind which stands a wall.")
+      .def_rw("zones", &Options::zones, "Words that must be finished once begun: the first, and the one behind the last.")
       .def_prop_rw("order", [](const Options& options) { return name_of(options.order); },
                    [](Options& options, const std::string& name) { options.order = order_of(name); },
                    "free, window, monotone or swap.")

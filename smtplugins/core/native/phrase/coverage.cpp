@@ -12,11 +12,12 @@ constexpr double kNever = -std::numeric_limits<double>::infinity();
 
 void Coverages::start(std::int32_t positions, std::span<const PhraseSpan> spans, std::span<const double> best,
                       std::span<const std::uint8_t> fills, std::span<const std::int32_t> distances, PhraseOrder order,
-                      std::int32_t limit) {
+                      std::int32_t limit, std::span<const std::int32_t> walls, std::span<const std::int32_t> zones) {
   positions_ = positions;
   width_ = index(positions) / 64 + 1;
   order_ = order;
   limit_ = limit;
+  barriers_.start(positions, walls, zones);
   spans_ = spans;
   distances_ = distances;
   const std::size_t side = index(positions) + 1;
@@ -108,6 +109,13 @@ std::int32_t Coverages::with(std::int32_t coverage, const PhraseSpan& span) {
 }
 
 bool Coverages::allowed(std::int32_t coverage, const PhraseSpan& span) const noexcept {
+  if (!reachable(coverage, span)) return false;
+  if (barriers_.empty()) return true;
+  const auto covered = [&](std::int32_t at) { return has(coverage, at); };
+  return barriers_.allow(span.first, span.last, sets_[index(coverage)].first_gap, limit_, covered);
+}
+
+bool Coverages::reachable(std::int32_t coverage, const PhraseSpan& span) const noexcept {
   const Set& set = sets_[index(coverage)];
   const std::int32_t gap_first = set.first_gap;
   if (span.first < gap_first) return false;

@@ -7,6 +7,8 @@
 #include <utility>
 #include <vector>
 
+#include "phrase/barriers.hpp"
+
 namespace smt {
 
 // A span of source positions with its options [begin, end).
@@ -36,10 +38,10 @@ class Coverages {
 
   // Starts a sentence with this many positions. `best` is the best estimate of each span's options; `distances` is a
   // square matrix between positions, by default their differences. `fills`: whether a span has an option that may fill
-  // a gap.
+  // a gap. `walls` and `zones` are those of Barriers.
   void start(std::int32_t positions, std::span<const PhraseSpan> spans, std::span<const double> best,
              std::span<const std::uint8_t> fills, std::span<const std::int32_t> distances, PhraseOrder order,
-             std::int32_t limit);
+             std::int32_t limit, std::span<const std::int32_t> walls = {}, std::span<const std::int32_t> zones = {});
 
   std::int32_t covered(std::int32_t coverage) const noexcept { return sets_[index(coverage)].covered; }
   // The future cost estimate of a coverage.
@@ -74,6 +76,7 @@ class Coverages {
     return gaps_[index(first) * (index(positions_) + 1) + index(last)];
   }
   bool allowed(std::int32_t coverage, const PhraseSpan& span) const noexcept;
+  bool reachable(std::int32_t coverage, const PhraseSpan& span) const noexcept;
   std::int32_t with(std::int32_t coverage, const PhraseSpan& span);
   std::int32_t find(std::size_t words);
   void grow();
@@ -82,6 +85,7 @@ class Coverages {
   std::size_t width_ = 0;  // 64-bit words per coverage
   PhraseOrder order_ = PhraseOrder::kFree;
   std::int32_t limit_ = -1;
+  Barriers barriers_;
   std::span<const PhraseSpan> spans_;
   std::span<const std::int32_t> distances_;
   std::vector<double> gaps_;  // the best estimate of phrases that cover [first, last), or minus infinity

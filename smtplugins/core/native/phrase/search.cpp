@@ -107,7 +107,8 @@ void PhraseSearcher::start(const SearchForest& input, std::span<const std::vecto
   best_of_span_.clear();
   for (const PhraseSpan& span : spans_) best_of_span_.push_back(choices_[at(span.begin)].estimate);
   list_options();
-  coverages_.start(positions_, spans_, best_of_span_, fills_, distances, options_.order, options_.distortion_limit);
+  coverages_.start(positions_, spans_, best_of_span_, fills_, distances, options_.order, options_.distortion_limit,
+                   options_.walls, options_.zones);
 
   hypotheses_.clear();
   arcs_.clear();

@@ -33,6 +33,8 @@ struct PhraseSearchOptions {
   double early_discarding = std::numeric_limits<double>::infinity();  // the beam before words are scored
   std::int32_t distortion_limit = -1;  // negative: none
   PhraseOrder order = PhraseOrder::kFree;
+  std::vector<std::int32_t> walls;  // positions that no phrase may skip past, as in Barriers
+  std::vector<std::int32_t> zones;  // pairs of positions [first, last), as in Barriers
   bool all_edges = true;  // false: only the best derivation
   std::int64_t max_edges = std::int64_t{1} << 28U;
 };

@@ -75,6 +75,7 @@ def adapt(settings: Settings, path: Path | None) -> Draft:
         draft.option("decoder.stack_diversity", "stack-diversity", int)
         draft.option("decoder.option_threshold", "translation-option-threshold", float)
         draft.option("decoder.early_discarding", "early-discarding-threshold", float)
+        draft.option("decoder.monotone_at_punctuation", "monotone-at-punctuation", is_true)
         draft.option("decoder.max_options", "max-trans-opt-per-coverage", int)
         if search == "cube":
             draft.option("decoder.cube_diversity", "cube-pruning-diversity", int)

@@ -280,7 +280,7 @@ CHARTS = (
     ("unknown-lhs", "file", None),
     ("xml-input", "exclusive", "pass-through"),
 )
-STACKS = (("decoding-graph-backoff", "3", "0"), ("monotone-at-punctuation", "true", "false"))
+STACKS = (("decoding-graph-backoff", "3", "0"),)
 
 
 @pytest.mark.parametrize("algorithm", [0, 3])
