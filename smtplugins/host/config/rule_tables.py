@@ -24,7 +24,8 @@ class RuleTable:
     -1 for rules that begin at the start of the sentence; ``scores`` the number of scores of each rule, if known.
     ``format`` is detected from the file, unless the model has a ``grammar_format``. ``position`` is the number of
     features and other tables before the table's scores in n-best lists. With ``tuneable: false`` its weights are not
-    learnt.
+    learnt. A phrase table with a ``backoff`` is used for words that no table before it translates as a whole, and that
+    are at most so many; -1 for any number, 0 for a table that is always used.
     """
 
     path: Path
@@ -36,6 +37,7 @@ class RuleTable:
     scores: int | None = None
     position: int = 0
     tuneable: bool = True
+    backoff: int = 0
 
     def load(self, formats: Iterable[Format] | None = None, cache: str | None = None) -> GrammarColumns:
         """Load the rules."""

@@ -13,7 +13,7 @@ from smtformats.errors import quote
 from smtformats.format import shortest
 from smtplugins.contracts.spec import Spec
 
-_NUMBERS = ("limit", "max_span", "scores")
+_NUMBERS = ("limit", "max_span", "scores", "backoff")
 Harmless = tuple[str, Callable[[str], bool]]
 """The values of a setting that change no translation: their description in messages, and a test."""
 

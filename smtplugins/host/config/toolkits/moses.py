@@ -10,6 +10,7 @@ Paths are relative to the working directory.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 from smtformats.config.moses import Feature, features
@@ -76,7 +77,6 @@ def adapt(settings: Settings, path: Path | None) -> Draft:
         draft.option("decoder.option_threshold", "translation-option-threshold", float)
         draft.option("decoder.early_discarding", "early-discarding-threshold", float)
         draft.option("decoder.monotone_at_punctuation", "monotone-at-punctuation", is_true)
-        draft.option("decoder.max_options", "max-trans-opt-per-coverage", int)
         if search == "cube":
             draft.option("decoder.cube_diversity", "cube-pruning-diversity", int)
     else:
@@ -120,6 +120,34 @@ def _phrases(draft: Draft) -> None:
         draft.put("model.grammar_format", "moses-phrases")
 
 
+def _limited(draft: Draft) -> int | None:
+    """The limit of ``[max-trans-opt-per-coverage]`` for one table; of several it is refused unless they keep fewer."""
+    setting = draft.setting("max-trans-opt-per-coverage")
+    most = int(setting.value) if setting is not None else 0
+    limits = [int(table.options.get("table-limit", "20")) for table in _tables(draft)]
+    if setting is None or not most:
+        return None
+    if len(limits) > 1 and (0 in limits or most < sum(limits)):
+        enough = "a table-limit of each table and " if 0 in limits else ""
+        draft.refuse(setting, f"{enough}{sum(limits)} or more, for tables are limited one by one")
+        return None
+    return most
+
+
+def _backoffs(draft: Draft) -> list[str | None]:
+    """The backoff of each table but the first, which are to be in the order of the mapping."""
+    given = draft.every("decoding-graph-backoff")
+    values = [token for setting in given for token in blanks(setting.value)]
+    tables = _tables(draft)
+    steps = [blanks(setting.value)[-1] for setting in draft.every("mapping")]
+    names = [[str(i), table.name] for i, table in enumerate(tables)]
+    ordered = all(step in known for step, known in zip(steps, names, strict=False))
+    if any(value != "0" for value in values[1:]) and not ordered:
+        draft.refuse(given[-1], "tables in the order of [mapping]", found=" ".join(values))
+        return []
+    return [value if value != "0" and 0 < i < len(tables) else None for i, value in enumerate(values)]
+
+
 def _mapping(draft: Draft, *, chart: bool) -> None:
     """Check that ``[mapping]`` has a graph of one step per table; for charts in order, as for span limits."""
     given = draft.every("mapping")
@@ -149,13 +177,25 @@ def _tables(draft: Draft) -> list[Feature]:
 
 def _features(draft: Draft, spans: list[int]) -> None:
     tables = [table.name for table in _tables(draft)]
+    chart = bool(spans)
+    most = None if chart else _limited(draft)
+    backoffs = [] if chart else _backoffs(draft)
     for setting, feature in features(draft.settings):
-        at = tables.index(feature.name) if feature.name in tables else None
-        span = spans[at] if at is not None and spans else None
-        _feature(draft, setting, feature, span, chart=bool(spans))
+        span = backoff = None
+        if feature.name in tables:
+            at = tables.index(feature.name)
+            span = spans[at] if spans else None
+            backoff = backoffs[at] if at < len(backoffs) else None
+            if most is not None:
+                own = int(feature.options.get("table-limit", "20"))
+                limit = min(own, most) if own else most
+                feature = replace(feature, options={**feature.options, "table-limit": str(limit)})
+        _feature(draft, setting, feature, span, backoff, chart=chart)
 
 
-def _feature(draft: Draft, setting: Setting, feature: Feature, span: int | None, *, chart: bool) -> None:
+def _feature(
+    draft: Draft, setting: Setting, feature: Feature, span: int | None, backoff: str | None, *, chart: bool
+) -> None:
     keys = dict(feature.options)
     scores = keys.get("num-features")
     usual = "false" if feature.kind == "UnknownWordPenalty" else "true"
@@ -172,6 +212,7 @@ def _feature(draft: Draft, setting: Setting, feature: Feature, span: int | None,
             max_span=own,
             scores=scores or "1",
             tuneable=fixed,
+            backoff=backoff,
         )
         kind, options = "", {}
     elif feature.kind == "KENLM":

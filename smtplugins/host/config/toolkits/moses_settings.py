@@ -40,7 +40,10 @@ SECTIONS = (
     honoured("stack-diversity", "`decoder.stack_diversity`", "2", PHRASES),
     honoured("translation-option-threshold", "`decoder.option_threshold`, a probability", "0.1", PHRASES),
     honoured("early-discarding-threshold", "`decoder.early_discarding`, a probability", "0.1", PHRASES),
-    honoured("max-trans-opt-per-coverage", "`decoder.max_options`", "9", PHRASES),
+    honoured(
+        "max-trans-opt-per-coverage", "`limit` of the table; of several tables, no less than theirs", "9", PHRASES
+    ),
+    honoured("decoding-graph-backoff", "`backoff` of the tables but the first", "0\n3", PHRASES),
     honoured("cube-pruning-pop-limit", "`decoder.pop_limit`, for each stack or span", "77"),
     honoured("cube-pruning-diversity", "`decoder.cube_diversity`", "3", PHRASES),
     honoured("max-chart-span", "`decoder.max_span`; `max_span` of a table that has another", "5", CHARTS),
@@ -153,12 +156,6 @@ SECTIONS = (
     ),
     refused("time-out", ("-1 (no limit)", lambda value: value.lstrip("-").isdigit() and int(value) <= 0), "60"),
     refused("cube-pruning-lazy-scoring", _OFF, "true", PHRASES),
-    refused(
-        "decoding-graph-backoff",
-        ("0 (no table waits for another to have nothing)", lambda value: set(value.split()) <= {"0"}),
-        "3",
-        PHRASES,
-    ),
     refused("drop-unknown mark-unknown", _OFF, "true", CHARTS),
     refused("stack", _at_least(200), "20", CHARTS, "200 or more (`cube-pruning-pop-limit` prunes charts)"),
     refused("beam-threshold", _at_most(1e-5), "0.1", CHARTS, "1e-05 or less (`cube-pruning-pop-limit` prunes charts)"),

@@ -238,6 +238,39 @@ def test_several_tables(steps: str, tmp_path: Path) -> None:
     assert found.model.paths == tuple(limits)
 
 
+def test_limits_of_all_options() -> None:
+    def limits(text: str) -> list[int]:
+        return [table.limit for table in load(f"[max-trans-opt-per-coverage]\n{text}").model.tables]
+
+    assert limits("9\n[feature]\nRuleTable path=one\n") == [9]
+    assert limits("9\n[feature]\nRuleTable path=one table-limit=5\n") == [5]
+    assert limits("9\n[feature]\nRuleTable path=one table-limit=0\n") == [9]
+    assert limits("0\n[feature]\nRuleTable path=one table-limit=0\n") == [0]
+    # Together they keep no more, so nothing has to be dropped.
+    assert limits(f"25\n[feature]\n{TABLES}") == [5, 20]
+    found = refused(f"[max-trans-opt-per-coverage]\n24\n[feature]\n{TABLES}", "max-trans-opt-per-coverage")
+    assert "max-trans-opt-per-coverage: expected 25 or more, for tables are limited one by one, found '24'" in found
+    unlimited = "RuleTable path=a table-limit=0\n"
+    assert "expected a table-limit of each" in refused(
+        f"[max-trans-opt-per-coverage]\n24\n[feature]\n{TABLES}{unlimited}"
+    )
+
+
+@pytest.mark.parametrize(("values", "meant"), [("0\n3", [0, 3]), ("7\n-1", [0, -1]), ("0 2", [0, 2]), ("5", [0, 0])])
+def test_backoff(values: str, meant: list[int]) -> None:
+    for mapping in ("", "[mapping]\n0 T 0\n1 T 1\n", "[mapping]\n0 PhraseDictionaryMemory0\n1 T 1\n"):
+        found = load(f"{mapping}[decoding-graph-backoff]\n{values}\n[feature]\n{TABLES}")
+        assert [table.backoff for table in found.model.tables] == meant
+        assert unused() == []
+
+
+def test_backoff_in_another_order() -> None:
+    text = f"[mapping]\n0 T 1\n1 T 0\n[decoding-graph-backoff]\n0\n3\n[feature]\n{TABLES}"
+    assert "decoding-graph-backoff: expected tables in the order of [mapping]" in refused(
+        text, "decoding-graph-backoff"
+    )
+
+
 def refused(text: str, *ignore: str) -> str:
     """What is wrong with a configuration; nothing if all keys of these are ignored."""
     Path("below/moses.ini").write_text(text)
@@ -280,14 +313,13 @@ CHARTS = (
     ("unknown-lhs", "file", None),
     ("xml-input", "exclusive", "pass-through"),
 )
-STACKS = (("decoding-graph-backoff", "3", "0"),)
 
 
 @pytest.mark.parametrize("algorithm", [0, 3])
-@pytest.mark.parametrize(("key", "harmful", "harmless"), [*BOTH, *CHARTS, *STACKS])
+@pytest.mark.parametrize(("key", "harmful", "harmless"), [*BOTH, *CHARTS])
 def test_what_changes_translations(algorithm: int, key: str, harmful: str, harmless: str | None) -> None:
     rest = f"[search-algorithm]\n{algorithm}\n[feature]\nDistortion\n"
-    if (key, harmful, harmless) in (STACKS if algorithm else CHARTS):
+    if not algorithm and (key, harmful, harmless) in CHARTS:
         load(f"[{key}]\n{harmful}\n{rest}")
         return
     found = refused(f"[{key}]\n{harmful}\n{rest}", key)

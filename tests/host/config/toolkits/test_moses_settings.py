@@ -33,6 +33,7 @@ WORKING = {
 # Settings that need another one.
 RISK = "[minimum-bayes-risk]\ntrue\n"
 WITH = {"xml-brackets": "[xml-input]\ninclusive\n", "mbr-size": RISK, "mbr-scale": RISK, "n-best-factor": RISK}
+WITH["decoding-graph-backoff"] = "[feature]\nRuleTable name=First path=first\n"
 
 
 @pytest.fixture(autouse=True)
