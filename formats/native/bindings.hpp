@@ -8,5 +8,6 @@ namespace smt {
 void bind_rules(nanobind::module_& m);
 void bind_nbest(nanobind::module_& m);
 void bind_reordering(nanobind::module_& m);
+void bind_probing(nanobind::module_& m);
 
 }  // namespace smt

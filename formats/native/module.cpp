@@ -6,4 +6,5 @@ NB_MODULE(_scan, m) {
   smt::bind_rules(m);
   smt::bind_nbest(m);
   smt::bind_reordering(m);
+  smt::bind_probing(m);
 }

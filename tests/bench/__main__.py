@@ -38,6 +38,7 @@ from metrics import metrics
 from nbest import nbest
 from parsing import parsing
 from phrase_loading import phrase_loading
+from probing import probing
 from prose import prose
 from python_feature import python_feature
 from report import report
@@ -119,7 +120,7 @@ def main() -> None:
     benchmarks |= {"lm": lambda: lm(SHARED, EXAMPLE), "lm_big": lm_big}
     benchmarks |= {"grammar": lambda: grammar(SHARED), "nbest": lambda: nbest(SHARED), "search": lambda: search(SHARED)}
     benchmarks |= {"parsing": lambda: parsing(SHARED), "loading": lambda: loading(SHARED)}
-    benchmarks |= {"phrase_loading": lambda: phrase_loading(SHARED)}
+    benchmarks |= {"phrase_loading": lambda: phrase_loading(SHARED), "probing": lambda: probing(SHARED)}
     benchmarks |= {
         "decoding": lambda: decoding(SHARED),
         "phrase": lambda: decoding(SHARED, only="phrase"),

@@ -130,8 +130,17 @@ def _compose(row: Reordering, number: Number) -> str:
             raise BadField("a phrase without `|||`", quote(phrase), place)
     if not row.values or not all(value < math.log(2) for value in row.values):
         raise BadField("logarithms of probabilities", repr(row.values), len(phrases) + 1)
-    shown = " ".join(number(0.0 if value <= FLOOR else math.exp(value)) for value in row.values)
+    shown = " ".join(number(_probability(value)) for value in row.values)
     return " ||| ".join([*phrases, shown]) + "\n"
+
+
+def _probability(value: float) -> float:
+    if value <= FLOOR:
+        return 0.0
+    number = math.exp(value)
+    # If fewer digits have the same logarithm, the others are noise.
+    shorter = float(f"{number:.12g}")
+    return shorter if shorter and math.log(shorter) == value else number
 
 
 def matches(head: bytes) -> bool:

@@ -12,6 +12,7 @@ from smtformats.caching.folders import cache_folder, load_kept
 from smtformats.errors import FormatError
 from smtformats.reordering.models import ReorderingModel
 from smtformats.reordering.moses import FORMAT
+from smtformats.reordering.moses_probing import FORMAT as PROBING
 from smtformats.tokens import BadField
 from smtplugins.core._core import PairIndex, text_slots
 
@@ -47,10 +48,17 @@ class ReorderingTable:
 
     @classmethod
     def load(
-        cls, path: str | os.PathLike[str], *, model: str, scores: int = 0, cache: str | None = None
+        cls,
+        path: str | os.PathLike[str],
+        *,
+        model: str,
+        scores: int = 0,
+        cache: str | None = None,
+        property_index: int | None = None,
     ) -> ReorderingTable:
-        """Load a table in Moses' text format; ``path`` may leave out ``.gz``.
+        """Load a table in Moses' text format; ``path`` may leave out ``.gz``, or be a ProbingPT folder.
 
+        ``property_index`` is the number of the folder's reordering scores before those of the model, by default 0.
         ``model`` is Moses' name of the model, and ``scores`` its number of weights, 0 if unknown. Raises BadField if
         they are wrong, FormatError if the file is. ``cache`` is the cache folder, or ``off``; by default `$SMT_CACHE`
         or the user's cache folder.
@@ -58,6 +66,11 @@ class ReorderingTable:
         known = ReorderingModel.parse(model)
         if scores and scores != known.weights:
             raise BadField(f"{known.weights} scores, as {model} has", str(scores))
+        if os.path.isdir(path):
+            index = property_index or 0
+            return cls(known, load_kept(path, PROBING, cache_folder(cache), model=model, property_index=index))
+        if property_index is not None:
+            raise BadField("a ProbingPT folder, as property_index is given", repr(os.fspath(path)))
         columns = load_kept(find_table(path), FORMAT, cache_folder(cache), index=_indexed, model=model)
         return cls(known, columns)
 

@@ -287,7 +287,7 @@ def _open_folder(path: Path, named: Format | None, formats: Iterable[Format]) ->
     if named is not None and named.folder:
         return Opened(named, path, None, [])
     if named is None and whole:
-        return Opened(whole[0], path, None, [])
+        return Opened(min(whole, key=lambda fmt: fmt.fallback), path, None, [])
     if named is not None and not named.single:
         raise UsageError(f"format {named.name!r}: expected a file, found the folder {shown}")
     single = [named] if named is not None else [fmt for fmt in formats if fmt.single]

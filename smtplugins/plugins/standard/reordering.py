@@ -74,8 +74,9 @@ class _Jumps:
 class LexicalReordering:
     """Log probabilities of a phrase pair's orientation to its predecessor (backward) and successor (forward).
 
-    ``path`` is a reordering table in Moses' format, ``model`` its type (``wbe-msd-bidirectional-fe-allff``), ``scores``
-    the expected number of weights. ``default_scores``, comma-separated probabilities, are used for phrase pairs that
+    ``path`` is a reordering table in Moses' format, or a ProbingPT folder, which has the scores from ``property_index``
+    on (0). ``model`` is its type (``wbe-msd-bidirectional-fe-allff``), ``scores`` the expected number of weights.
+    ``default_scores``, comma-separated probabilities, are used for phrase pairs that
     are not in the table; without them such pairs score 0. The columns are the backward orientations, then the forward
     ones; with ``collapseff`` there is a single column for each direction.
 
@@ -84,11 +85,19 @@ class LexicalReordering:
     second column on.
     """
 
-    def __init__(self, path: Path, *, model: str, scores: int | None = None, default_scores: str | None = None) -> None:
+    def __init__(
+        self,
+        path: Path,
+        *,
+        model: str,
+        scores: int | None = None,
+        default_scores: str | None = None,
+        property_index: int | None = None,
+    ) -> None:
         import numpy as np
 
         try:
-            self._table = ReorderingTable.load(path, model=model, scores=scores or 0)
+            self._table = ReorderingTable.load(path, model=model, scores=scores or 0, property_index=property_index)
         except BadField as bad:
             raise UsageError(f"lexical-reordering: expected {bad.expected}, found {bad.found}") from None
         self.model: ReorderingModel = self._table.model

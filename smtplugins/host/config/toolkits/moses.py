@@ -4,7 +4,8 @@ What becomes of each section, feature and key is in the table of `moses_settings
 Moses' defaults are written out. ``name=`` of a feature of ours is the name of the Moses feature's weights. Charts have
 `pops: moses` (its limit converted to our pops at equal model score), `markers: true`, `glue: false` (glue is a table)
 and `pass_through: unknown`; their language models score ``<s>`` and ``</s>`` from the rules (`markers=rules`). Several
-tables of phrases are alternatives, each with its own scores and limit; their `grammar_format` is `moses-phrases`.
+tables of phrases are alternatives, each with its own scores and limit; their `grammar_format` is `moses-phrases`. A
+`ProbingPT` is a folder of the format `moses-probing`; `property-index` makes it the path of a `LexicalReordering`.
 Paths are relative to the working directory.
 """
 
@@ -43,6 +44,7 @@ _SEARCHES = {
     "9": ("f2s", None),
 }
 _INPUTS = {"1": "confusion-net", "2": "lattice", "3": "tree", "5": "tabbed", "6": "forest"}
+_PROBING = "ProbingPT"
 _FIELDS = {
     "include-segmentation-in-n-best": "segmentation",
     "print-alignment-info-in-n-best": "alignment",
@@ -211,6 +213,7 @@ def _feature(
             limit=keys.pop("table-limit", "20"),
             max_span=own,
             scores=scores or "1",
+            format="moses-probing" if feature.kind.startswith(_PROBING) else None,
             tuneable=fixed,
             backoff=backoff,
         )
@@ -230,7 +233,7 @@ def _feature(
     elif feature.kind == "LexicalReordering":
         kind = "lexical-reordering"
         options = {
-            "path": keys.pop("path", None),
+            **_reordering_path(draft, keys),
             "model": keys.pop("type"),
             "scores": scores,
             "default_scores": keys.pop("default-scores", None),
@@ -252,6 +255,15 @@ def _feature(
             draft.may_ignore(feature.name, "" if kind in known else suggestion(kind, known).partition("; known")[0])
     for key, value in keys.items():
         _feature_key(draft, setting, feature, key, value)
+
+
+def _reordering_path(draft: Draft, keys: dict[str, str]) -> dict[str, object]:
+    """Where the reordering scores are: in a table, or inside the phrase table, which Moses2 prefers."""
+    path, index = keys.pop("path", None), keys.get("property-index", "")
+    tables = _tables(draft)
+    if not is_id(index) or len(tables) != 1 or not tables[0].kind.startswith(_PROBING):
+        return {"path": path}
+    return {"path": tables[0].options["path"], "property_index": keys.pop("property-index")}
 
 
 def _feature_key(draft: Draft, setting: Setting, feature: Feature, key: str, value: str) -> None:

@@ -234,7 +234,10 @@ FEATURE_KEYS = (
     refused("PhrasePenalty.per-dictionary", ("without per-dictionary", _OFF[1]), "true"),
     refused(
         "LexicalReordering.property-index",
-        ("with the path of a reordering table (scores inside a ProbingPT are not read)", lambda value: False),
+        (
+            "with the path of a reordering table, or with one table, a ProbingPT, that has its scores",
+            lambda value: False,
+        ),
     ),
 )
 """The keys of features, as ``KIND.key``; ``*`` is every kind, ``TABLE`` the kinds of tables."""

@@ -134,6 +134,17 @@ def test_scores_of_unseen_pairs() -> None:
     assert unused() == []
 
 
+def test_scores_inside_a_binary_table() -> None:
+    """``property-index`` counts scores; Moses2 prefers them to those of a path."""
+    table = "ProbingPT name=TM path=folder num-features=4\n"
+    reordering = "LexicalReordering type=msd path=x num-features=3 property-index=6\n"
+    found = load(f"[feature]\n{table}{reordering}").model
+    assert found.tables[0].format == "moses-probing"
+    (feature,) = found.features
+    assert Path(str(feature.options["path"])).name == "folder"
+    assert (feature.options["property_index"], feature.options["scores"]) == ("6", "3")
+
+
 def test_features_without_a_weight_line() -> None:
     """Moses gives them the weight 1."""
     text = "[feature]\nWordPenalty\nDistortion\nKENLM path=lm oov-feature=1\n[weight]\nDistortion0= 0.5\n"
@@ -345,7 +356,17 @@ def test_what_changes_translations(algorithm: int, key: str, harmful: str, harml
         (
             "LexicalReordering type=msd num-features=3 property-index=0",
             "LexicalReordering0.property-index",
-            "with the path of a reordering table (scores inside a ProbingPT are not read), found 'property-index=0'",
+            "with the path of a reordering table, or with one table, a ProbingPT, that has its scores, found ",
+        ),
+        (
+            "LexicalReordering type=msd num-features=3 property-index=0\nProbingPT path=a\nProbingPT path=b",
+            "LexicalReordering0.property-index",
+            "found 'property-index=0'",
+        ),
+        (
+            "LexicalReordering type=msd path=x num-features=3 property-index=3\nPhraseDictionaryMemory path=a",
+            "LexicalReordering0.property-index",
+            "found 'property-index=3'",
         ),
     ],
 )
