@@ -820,6 +820,22 @@ class PhraseSearchOptions:
     def distortion_limit(self, arg: int, /) -> None: ...
 
     @property
+    def walls(self) -> list[int]:
+        """Words of the sentence behind which stands a wall."""
+
+    @walls.setter
+    def walls(self, arg: Sequence[int], /) -> None: ...
+
+    @property
+    def zones(self) -> list[int]:
+        """
+        Words that must be finished once begun: the first, and the one behind the last.
+        """
+
+    @zones.setter
+    def zones(self, arg: Sequence[int], /) -> None: ...
+
+    @property
     def order(self) -> str:
         """free, window, monotone or swap."""
 
