@@ -55,6 +55,8 @@ USED: dict[str, tuple[str, set[str]]] = {
     "output.graphs": ("7", ALL),
     "output.graphs_format": ("no-such-format", {"decode"}),
     "output.first_id": ("one", ALL),
+    "output.forests": ("{}", ALL),
+    "output.forests_format": ("[1]", ALL),
 }
 """A wrong value of each key, and who has to refuse it: whoever uses it."""
 

@@ -65,7 +65,8 @@ class OutputConfig:
     (``host/files/joshua_output.py``), ``project_case`` gives translations the case of aligned source words. ``choice``
     says which translation is printed (``host/decode/printing``), ``show`` which parts its line has. ``alignments``,
     ``unknowns`` and ``graphs`` are files of word alignments, unknown words and search graphs, by default in
-    moses-search-graph. Ids of sentences that are lines begin at ``first_id``, 0 by default. Tuning uses none of these.
+    moses-search-graph. ``forests`` is the folder of each sentence's forest, in ``forests_format``. Ids of
+    sentences that are lines begin at ``first_id``, 0 by default. Tuning uses none of these.
     """
 
     dir: Path | None = None
@@ -83,6 +84,8 @@ class OutputConfig:
     graphs: Path | None = None
     graphs_format: str | None = None
     first_id: int | None = None
+    forests: Path | None = None
+    forests_format: str | None = None
 
 
 @dataclass(frozen=True)

@@ -66,6 +66,8 @@ def decode_files(
     unique, cased = outputs.unique or config.output.unique, bool(config.output.project_case)
     outputs = replace(outputs, nbest=nbest, unique=unique, fields=fields, template=template, project_case=cased)
     outputs = replace(outputs, lists=lists, printing=printing)
+    if outputs.forests is None and config.output.forests is not None:
+        outputs = replace(outputs, forests=config.output.forests, forests_format=config.output.forests_format)
     records = checked(translator, records, note)
     statistics = run(host, translator, records, outputs, jobs=jobs, trace=trace, note=note, quiet=quiet)
     if outputs.stats is not None:

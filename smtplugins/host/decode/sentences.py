@@ -50,7 +50,9 @@ def read_source(
     both = holds_both(config)
     arcs, joshua = translator.arc_name, bool(options.get("joshua")) and wanted is None
     sentences = read_sentences(host, path, wanted, lattice=lattice, both=both, arc_name=arcs, joshua=joshua, note=note)
-    return _with_targets(sentences, options, shown_name(path), note) if joshua else sentences
+    if joshua:
+        return _with_targets(sentences, options, shown_name(path), note)
+    return _without_references(sentences, shown_name(path), note) if config.toolkit == "cdec" else sentences
 
 
 def read_sentences(
@@ -113,6 +115,16 @@ def _joshua_line(line: str, number: int) -> Sentence:
     return Sentence(str(number), tuple(blanks(source)), tuple(references), notes)
 
 
+def _without_references(sentences: Iterator[Sentence], file: str, note: Callable[[str], None]) -> Iterator[Sentence]:
+    """Note the first reference, which constrains nothing; cdec prints the derivations that have its words."""
+    told = False
+    for sentence in sentences:
+        if sentence.references and not told:
+            note(f"{file}: sentence {sentence.id}: its reference constrains nothing, other than in cdec")
+            told = True
+        yield sentence
+
+
 def _with_targets(
     sentences: Iterator[Sentence], options: Mapping[str, Any], file: str, note: Callable[[str], None]
 ) -> Iterator[Sentence]:
@@ -123,7 +135,7 @@ def _with_targets(
             if "constraint_words" not in options:
                 raise UsageError(
                     f"{file}: sentence {sentence.id}: expected a sentence without a target after |||: translations "
-                    "are constrained with search = cky only"
+                    "are constrained by the decoder hiero (search = cky) only"
                 )
             if not told:
                 note(f"{file}: sentence {sentence.id}: its target constrains nothing, as in Joshua: no LanguageModel")

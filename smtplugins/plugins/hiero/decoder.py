@@ -65,6 +65,7 @@ class HieroOptions(ParsingOptions):
     )
     max_edges: int = option(1 << 28, "limit of the edges of a sentence; more are an error")
     beam_prune: float | None = option(None, "prune written graphs and lists by this beam, as cdec's option")
+    beam_by_length: bool = option(False, "multiply `beam_prune` by the number of input words, as cdec can")
     density_prune: float | None = option(None, "prune written graphs and lists to this density, as cdec's option")
     constraint_words: int = option(
         0, "boundary words that a sentence's target, `source ||| target`, must have; 0: no constraint (Joshua)", least=0
@@ -169,6 +170,10 @@ class _Worker:
             # Without the edges of illegal derivations, and empty if there are no others.
             graph = graph.restricted(graph.scores({NAME: 1.0}) >= 0).graph
         beam, density = self._options.beam_prune, self._options.density_prune
+        if beam is not None and self._options.beam_by_length:
+            if forest.sentence.lattice is not None:
+                raise SmtError(f"sentence {forest.sentence.id}: beam_by_length: expected words, found a lattice")
+            beam *= len(forest.sentence.tokens)
         if (beam is not None or density is not None) and len(graph):
             from smtplugins.contracts.tools.graphs import prune
 

@@ -1,27 +1,8 @@
 """A cdec.ini as a run.yaml. Scores of language models are log10 and have ``</s>``; a word costs -1/ln 10.
 
-| cdec | run.yaml |
-|---|---|
-| `formalism=scfg` | `decoder: hiero`; `pb` is refused, the others are decoders of their own names |
-| `grammar` | `model.tables`, with `grammar_format: cdec-grammar`; a rule's features have the names it gives them |
-| `weights` `input` `k_best` | `model.weights`, `source`, `output.nbest`, with `output.format: cdec-nbest` |
-| `intersection_strategy` (cube_pruning) | `decoder.search`; without a feature that has states cdec takes full |
-| `cubepruning_pop_limit` (200) | `decoder.pop_limit`, with `pops: cdec`: converted to our pops at equal model score |
-| `beam_prune` `density_prune` | `decoder.beam_prune`, `decoder.density_prune` |
-| `unique_k_best` | `output.unique: true` |
-| `scfg_max_span_limit` (10) `goal` (S) `scfg_default_nt` (X) | `decoder.max_span`, `.goal`, `.nonterminal` |
-| `scfg_no_hiero_glue_grammar` | `decoder.glue: false`; else true, and the feature `glue,name=Glue` |
-| `scfg_extra_glue_grammar` | `decoder.glue_path` |
-| `add_pass_through_rules` | `decoder.pass_through: all`, else `none`, and the feature `pass-through,name=PassThrough` |
-| `add_extra_pass_through_features=N` | its option `lengths=N` |
-| `WordPenalty`, a `feature_function` | `word-penalty,value=-0.43429448190325176,name=WordPenalty` |
-| `SourceWordPenalty` | `source-word-penalty`, the same value |
-| `KLanguageModel FILE` | `lm,path=FILE,base=10,oov=true,oov_name=LanguageModel_OOV,name=LanguageModel` |
-| its `-n NAME`, `-m CLASSES`, `-x` | `name=NAME`, `class_path=CLASSES`, `markers=rules` (rules have `<s>` and `</s>`) |
-| any other, `Other text` | the feature `Other,params=text` |
-
-In brackets: cdec's default, written out. Other keys are refused if they change translations, such as those of second
-and third passes, and else not used. Paths are relative to the working directory.
+What becomes of each key, formalism and feature function is in the table of `cdec_settings.py`, of which `CDEC.md` is
+made. cdec's defaults are written out. Without a feature that has states cdec searches fully, whatever the strategy; so
+does the decoder. Paths are relative to the working directory.
 """
 
 from __future__ import annotations
@@ -34,21 +15,14 @@ from smtformats.config.cdec import language_model
 from smtformats.config.settings import Setting, Settings
 from smtformats.errors import quote
 from smtformats.tokens import blanks
-from smtplugins.host.config.toolkits.draft import ABSENT, Draft, Harmless
+from smtplugins.contracts.spec import suggestion
+from smtplugins.host.config.toolkits.cdec_settings import FORMALISMS, FUNCTIONS, SETTINGS
+from smtplugins.host.config.toolkits.draft import Draft
+from smtplugins.host.config.toolkits.known_settings import apply
 
 WORD = -1 / math.log(10)
 _DECODERS = {"scfg": "hiero"}
-_LATER = ("beam_prune", "density_prune", "feature_function", "summary_feature", "weights")
-_CHANGES: dict[str, Harmless] = {
-    **dict.fromkeys((f"{key}{turn}" for key in _LATER for turn in (2, 3)), ABSENT),
-    **dict.fromkeys(("coarse_to_fine_beam_prune", "get_oracle_forest", "incremental_search"), ABSENT),
-    **dict.fromkeys(("max_translation_beam", "max_translation_sample", "per_sentence_grammar_file"), ABSENT),
-    **dict.fromkeys(("summary_feature",), ABSENT),
-    # The output is not translations.
-    **dict.fromkeys(("aligner", "cll_gradient", "feature_expectations", "show_conditional_prob"), ABSENT),
-    "promise_power": ("0", lambda value: float(value) == 0),
-}
-"""Keys that change translations and are not supported: a second and third pass among them."""
+_TREES = "%i ||| %t ||| 1.0 ||| -1"
 
 
 def adapt(settings: Settings, path: Path | None) -> Draft:
@@ -57,14 +31,17 @@ def adapt(settings: Settings, path: Path | None) -> Draft:
     formalism = draft.text("formalism").lower()
     if formalism == "pb":
         raise FormatError(
-            "formalism scfg (cdec's own search over phrases, pb, is not supported: the decoder `phrase` of a run.yaml "
-            "translates with such a table)",
+            next(row.about for row in FORMALISMS if "pb" in row.keys),
             quote(draft.text("formalism")),
             file=settings.file,
             line=settings.all("formalism")[0].line,
         )
     draft.option("source", "input", skip="-")
-    draft.put("decoder.name", _DECODERS.get(formalism, formalism), settings.all("formalism")[0].line)
+    line = settings.all("formalism")[0].line
+    draft.put("decoder.name", _DECODERS.get(formalism, formalism), line)
+    if formalism not in _DECODERS:
+        # No plugin might offer it.
+        draft.lines["decoder",] = line
     draft.option("decoder.search", "intersection_strategy", _search, "cube_pruning")
     draft.option("decoder.pop_limit", "cubepruning_pop_limit", int, 200)
     draft.option("decoder.beam_prune", "beam_prune", float)
@@ -83,8 +60,14 @@ def adapt(settings: Settings, path: Path | None) -> Draft:
     draft.option("model.weights", "weights")
     draft.option("output.nbest", "k_best", int)
     if settings.all("beam_prune"):
-        draft.refuse_all({"scale_prune_srclen": ABSENT})
-    draft.refuse_all(_CHANGES)
+        draft.option("decoder.beam_by_length", "scale_prune_srclen", lambda value: True)
+    forests = draft.setting("forest_output")
+    if forests is not None:
+        draft.put("output.forests", forests.value, forests.line)
+        draft.put("output.forests_format", "cdec-binary-hypergraph")
+    if draft.settings.all("show_joshua_visualization") and not settings.all("k_best"):
+        draft.option("output.template", "show_joshua_visualization", lambda value: _TREES)
+    apply(draft, SETTINGS, "")
     return draft
 
 
@@ -133,3 +116,5 @@ def _function(draft: Draft, setting: Setting) -> None:
             draft.idle(setting, " ".join(rest))
     else:
         draft.feature(kind, setting.line, params=setting.value[len(kind) :].strip() or None)
+        known = {key for row in FUNCTIONS for key in row.keys if "." not in key}
+        draft.may_ignore(kind, "" if kind in known else suggestion(kind, known).partition("; known")[0])

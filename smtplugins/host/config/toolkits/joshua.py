@@ -1,44 +1,12 @@
-r"""A joshua.config as a run.yaml. Scores of language models are log10; a word costs -log10 e, more is better.
+"""A joshua.config as a run.yaml. Scores of language models are log10; a word costs -log10 e, more is better.
 
-| Joshua | run.yaml |
-|---|---|
-| `search = cky` · `stack` (cky; stack with a `tm` of type moses or phrase) | `decoder: hiero` · `phrase` |
-| `pop-limit` (100) | `decoder.pop_limit`, for each span (0: no limit) or stack |
-| `num-translation-options` (20) | `decoder.max_options`; Joshua 6.1 keeps one fewer if there are more |
-| `reordering-limit` (8, stack) | `decoder.distortion_limit`, `.max_phrase_length`, with `order: window` |
-| `goal-symbol` (GOAL) `default-non-terminal` (X) | `decoder.goal`, `.nonterminal` (cky), without brackets and index |
-| `top-n` `n-best-list` FILE N | `output.nbest`; 0 is 1 |
-| `use-unique-nbest` (true) `mark-oovs` (false) `maxlen` (200) | `output.unique`, `.mark_oovs`, `.max_length` |
-| `lattice-decoding` (cky) | `decoder.input: lattice` |
-| `oov-list` (cky) | `decoder.oov_path` if it is one word, else `decoder.oov_list` |
-| `input-file` `weights-file` | `source`, `model.weights` |
-| `output-format` | `output.template`: translations and lists are printed in this form (`--to` for another) |
-| `lowercase` `project-case` | `decoder.lowercase`, `output.project_case` |
-| weight lines | `model.weights`: the joshua.config itself |
-| `tm = ... -owner O -maxspan N -path P` | `model.tables: {path: P, name: tm_O, owner: O}` |
-| its span limit | `decoder.max_span`; `max_span` of a table that has another (-1: from the start; packed: none) |
-| no `tm` of owner glue (cky) | `decoder.glue: true`, the feature `glue,value=1,name=tm_glue_0` |
-| `source \|\|\| target` lines (cky, with a `LanguageModel`) | `decoder.constraint_words`: the model's order less 1 |
-| `LanguageModel` `StateMinimizingLanguageModel` | `lm,path=,base=10,order=,class_path=,name=lm_K`, K from 0 on |
-| its `-oov_feature` | `oov=true,oov_name=lm_K_oov` |
-| `WordPenalty [-value V]` (-0.4342945) | `word-penalty,value=`; cky counts `<s>` and `</s>`: `count_bos=true` |
-| `OOVPenalty` | `oov,value=-100,name=OOVPenalty`; ln p for a label of the `oov-list` |
-| `PhrasePenalty [-owner O]` | `phrase-penalty,value=1,owner=O,name=PhrasePenalty` |
-| `Distortion` `SourcePath` | `distortion`, `source-path` of those names |
-| any other | the feature of Joshua's name, its parameters as they are |
-
-Columns of tables are `tm_OWNER_K`; the format joshua-grammar flips the signs of bare numbers, as Joshua does. Every
-word has a pass-through rule, `decoder.pass_through: all`, and `joshua: true` is what Joshua alone does, see the
-decoder. With cky, the decoder has `pops: joshua` (its limit converted to our pops at equal model score) and `markers:
-true`; language models score `<s>` and `</s>` from the rules (`markers=rules`). With stack it has `search: cube` and no
-limit but the pops: `stack_size: 0`, `beam_threshold: 0`, `lm_beam: inf`. In brackets: Joshua's default, written out.
-
-Other keys are refused if they change translations, such as `rescore-forest` and `segment-oovs` (which does nothing
-sensible in Joshua itself), and else not used. Some are known to Joshua and do nothing there: `constrain-parse`,
-`filter-grammar`. With an `output-format` numbers have three decimals unless `--precision` is given, and trees are
-printed in target order (Joshua swaps the subtrees of rules that reorder). Paths are relative to the working directory.
-Tables and language models may be beside the file instead, where later versions of Joshua look for them: the same name
-in both places for different files is an error.
+What becomes of each key, feature function and parameter is in the table of `joshua_settings.py`, of which `JOSHUA.md`
+is made. Joshua's defaults are written out. Columns of tables are `tm_OWNER_K`; the format joshua-grammar flips the
+signs of bare numbers, as Joshua does. Every word has a pass-through rule, `decoder.pass_through: all`, and `joshua:
+true` is what Joshua alone does, see the decoder. With cky, the decoder has `pops: joshua` (its limit converted to our
+pops at equal model score) and `markers: true`; language models score `<s>` and `</s>` from the rules (`markers=rules`);
+without a `tm` of owner glue there are `decoder.glue: true` and the feature `glue,value=1,name=tm_glue_0`. With stack it
+has `search: cube` and no limit but the pops: `stack_size: 0`, `beam_threshold: 0`, `lm_beam: inf`.
 """
 
 from __future__ import annotations
@@ -52,28 +20,14 @@ from smtformats.config.joshua import WEIGHT, function, table
 from smtformats.config.settings import Setting, Settings
 from smtformats.errors import quote
 from smtformats.tokens import blanks
-from smtplugins.host.config.toolkits.draft import ABSENT, Draft, Harmless
+from smtplugins.contracts.spec import suggestion
+from smtplugins.host.config.toolkits.draft import Draft
+from smtplugins.host.config.toolkits.joshua_settings import CHARTS, FUNCTIONS, SETTINGS, STACKS
+from smtplugins.host.config.toolkits.known_settings import apply
 
 _WORD = "-0.4342945"
 _LONGEST = 200  # words of a phrase, where nothing limits them
 _LMS = ("LanguageModel", "StateMinimizingLanguageModel")
-_OFF: Harmless = ("false", lambda value: value.lower() == "false")
-_CHANGES: dict[str, Harmless] = {
-    # Their presence alone switches them on.
-    "rescore-forest": (
-        "no such setting (`smt decode --forests` and `smt oracle` find the translations that score best with "
-        "references)",
-        ABSENT[1],
-    ),
-    "segment-oovs": ("no such setting (give a lattice of segmentations, with lattice-decoding)", ABSENT[1]),
-    "source-annotations": ("no such setting (a LanguageModel that reads classes from the input)", ABSENT[1]),
-    "fuzzy-matching": ("false (a grammar whose rules match by their labels)", _OFF[1]),
-    "regexp-grammar": ("no such setting (a grammar with the words themselves)", ABSENT[1]),
-    **dict.fromkeys(("parse", "use-pos-labels"), _OFF),
-    "input-type": ("plain", lambda value: value == "plain"),
-}
-"""Keys that change translations and are not supported."""
-_CHANGES_STACKS: dict[str, Harmless] = {"lattice-decoding": ABSENT, "oov-list": ABSENT}
 
 
 def adapt(settings: Settings, path: Path | None) -> Draft:
@@ -107,7 +61,7 @@ def adapt(settings: Settings, path: Path | None) -> Draft:
         draft.put("output.nbest", max(1, int(lists[1])), settings.all("n-best-list")[-1].line)
     if lists:
         draft.idle(settings.all("n-best-list")[-1], lists[0])
-    draft.refuse_all(_CHANGES)
+    apply(draft, SETTINGS, STACKS if stack else CHARTS)
     return draft
 
 
@@ -118,12 +72,15 @@ def _output(draft: Draft) -> None:
         draft.refuse(formats, "a format without %d (`smt decode --trace` prints derivations)")
     elif formats is not None:
         draft.put("output.template", formats.value, formats.line)
-    lowercase, project = draft.setting("lowercase"), draft.setting("project-case")
-    if lowercase is not None:
-        draft.put("decoder.lowercase", True, lowercase.line)
+    lowercase = draft.setting("lowercase")
+    if lowercase is None:
+        # There is no case to project.
+        return
+    draft.put("decoder.lowercase", True, lowercase.line)
+    project = draft.setting("project-case")
     if project is not None and draft.settings.all("lattice-decoding"):
         draft.refuse(project, "no such setting with lattice-decoding")
-    elif project is not None and lowercase is not None:
+    elif project is not None:
         draft.put("output.project_case", True, project.line)
 
 
@@ -146,10 +103,6 @@ def _stacks(draft: Draft) -> None:
     draft.put("decoder.max_phrase_length", limit if limit > 0 else _LONGEST)
     if limit == 0:
         draft.refuse(draft.settings.all("reordering-limit")[-1], "1 or more (with 0 Joshua finds no translation)")
-    # Phrases have one label; these keys have no effect.
-    draft.setting("goal-symbol")
-    draft.setting("default-non-terminal")
-    draft.refuse_all(_CHANGES_STACKS)
 
 
 def _label(text: str) -> str:
@@ -224,6 +177,8 @@ def _functions(draft: Draft, folder: Path, *, stack: bool) -> None:
             draft.feature("distortion" if name == "Distortion" else "source-path", setting.line, name=name)
         else:
             draft.feature(name, setting.line, **{_option(key): value or "true" for key, value in options.items()})
+            known = {key for row in FUNCTIONS for key in row.keys}
+            draft.may_ignore(name, "" if name in known else suggestion(name, known).partition("; known")[0])
             options = {}
         for key, value in options.items():
             draft.idle(setting, f"{name} -{key} {value}".rstrip())

@@ -196,10 +196,12 @@ class TestJoshuasPhrases:
         Path("l.config").write_text(f"lattice-decoding = true\n{JOSHUA_STACK}")
         found = smt("decode", "-c", "l.config", stdin="der\n")
         assert (found.code, found.out) == (1, "")
-        assert "l.config:1: lattice-decoding: expected no such setting, found 'true'" in found.err
+        assert "l.config:1: lattice-decoding: expected no such setting (search = cky has it), found 'true'" in found.err
 
     def test_notes_on_settings_without_an_effect(self, smt: Smt) -> None:
         Path("n.config").write_text(f"threads = 4\n{JOSHUA_STACK}")
         found = smt("decode", "-c", "n.config", stdin="der\n")
         assert (found.code, found.out) == (0, "the\n")
-        assert found.err == ("smt: note: n.config: not used, without an effect on translations: line 1: threads '4'\n")
+        assert found.err == (
+            "smt: note: n.config: not used, without an effect on translations: line 1: threads '4' (`-j N`)\n"
+        )

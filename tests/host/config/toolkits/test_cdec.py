@@ -8,11 +8,9 @@ from pathlib import Path
 import pytest
 
 from smtformats import FormatError
-from smtformats.config.cdec import KEYS
-from smtformats.config.settings import words
 from smtplugins.contracts.spec import Spec
 from smtplugins.host.config.rule_tables import RuleTable
-from smtplugins.host.config.run_yaml import ConfigError, ModelConfig, OutputConfig, RunConfig, load_config
+from smtplugins.host.config.run_yaml import ModelConfig, OutputConfig, RunConfig, load_config
 
 
 @pytest.fixture(autouse=True)
@@ -124,65 +122,28 @@ def unused() -> list[str]:
 
 
 def test_what_is_not_used_is_told() -> None:
-    load("formalism=fst\nquiet=1\nfeature_function=WordPenalty 0.5\ngoal=S\ncubepruning_pop_limit2=7\n")
+    load("formalism=scfg\nquiet=1\nfeature_function=WordPenalty 0.5\ncubepruning_pop_limit2=7\n")
     assert unused() == [
-        "line 2: quiet '1'",
+        "line 2: quiet '1' (translations are printed in any case, notes go to standard error)",
         "line 3: feature_function '0.5'",
-        "line 4: goal 'S'",
-        "line 5: cubepruning_pop_limit2 '7'",
+        "line 4: cubepruning_pop_limit2 '7' (for further passes)",
     ]
-
-
-CHANGING = words(
-    """aligner beam_prune2 beam_prune3 cll_gradient coarse_to_fine_beam_prune density_prune2 density_prune3
-    feature_expectations feature_function2 feature_function3 get_oracle_forest incremental_search max_translation_beam
-    max_translation_sample per_sentence_grammar_file promise_power show_conditional_prob summary_feature
-    summary_feature2 summary_feature3 weights2 weights3"""
-)
-
-
-@pytest.mark.parametrize("key", sorted(CHANGING))
-def test_what_changes_translations(key: str) -> None:
-    value = "A" if key.startswith("feature_function") else "1"
-    Path("below/cdec.ini").write_text(f"formalism=scfg\n{key}={value}\n")
-    with pytest.raises(ConfigError) as caught:
-        load_config("below/cdec.ini")
-    assert str(caught.value) == (
-        f"below/cdec.ini:2: {key}: expected {'0' if key == 'promise_power' else 'no such setting'}, found '{value}': "
-        f"it changes translations and is not supported (ignore=['{key}'] continues without)"
-    )
-    load_config("below/cdec.ini", ignore=[key])
-
-
-def test_each_key_is_used_refused_or_without_effect() -> None:
-    noted = words(
-        """aligner_use_viterbi combine_size csplit_output_plf csplit_preserve_full_word ctf_beam_widen ctf_no_exhaustive
-        ctf_num_widenings cubepruning_pop_limit2 cubepruning_pop_limit3 extract_rules forest_output freeze_feature_set
-        graphviz intersection_strategy2 intersection_strategy3 lextrans_align_only lextrans_dynasearch
-        lextrans_use_null list_feature_functions mr_mira_compat pb_max_distortion quiet
-        remove_intersected_rule_annotations show_cfg_alignment_space show_cfg_search_space show_config show_derivations
-        show_derivations_mask show_expected_length show_feature_dictionary show_joshua_visualization show_partition
-        show_target_graph show_tree_structure show_weights summary_feature_type tagger_tagset vector_format
-        warn_0_weight cmph_perfect_feature_hash"""
-    )
-    used = words(
-        """add_extra_pass_through_features add_pass_through_rules beam_prune cubepruning_pop_limit density_prune
-        feature_function formalism goal grammar input intersection_strategy k_best scale_prune_srclen scfg_default_nt
-        scfg_extra_glue_grammar scfg_max_span_limit scfg_no_hiero_glue_grammar unique_k_best weights"""
-    )
-    assert noted | used | CHANGING == KEYS
-    assert not noted & used
-    assert not (noted | used) & CHANGING
-    for key in sorted(noted):
-        value = "full" if "strategy" in key else "1"
-        load(f"formalism=scfg\n{key}={value}\n")
-        assert unused() == [f"line 2: {key} '{value}'"]
 
 
 def test_beams_by_length() -> None:
     load("formalism=scfg\nscale_prune_srclen=1\n")
     assert unused() == ["line 2: scale_prune_srclen '1'"]
-    with pytest.raises(ConfigError, match=r"cdec.ini:2: scale_prune_srclen: expected no such setting"):
-        load("formalism=scfg\nscale_prune_srclen=1\nbeam_prune=3\n")
+    found = load("formalism=scfg\nscale_prune_srclen=1\nbeam_prune=3\n").decoder
+    assert found is not None
+    assert (found.options["beam_prune"], found.options["beam_by_length"]) == (3.0, True)
     load("formalism=scfg\npromise_power=0.0\n")
     assert unused() == []
+
+
+def test_forests_and_trees(tmp_path: Path) -> None:
+    found = load("formalism=scfg\nforest_output=forests\nshow_joshua_visualization=1\n").output
+    assert (found.forests, found.forests_format) == (tmp_path / "forests", "cdec-binary-hypergraph")
+    assert found.template == "%i ||| %t ||| 1.0 ||| -1"
+    # With lists cdec prints no trees.
+    assert load("formalism=scfg\nshow_joshua_visualization=1\nk_best=2\n").output.template is None
+    assert unused() == ["line 2: show_joshua_visualization '1'"]

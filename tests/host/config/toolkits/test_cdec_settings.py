@@ -1,0 +1,123 @@
+"""Every setting of a cdec.ini is honoured, noted or refused: none is silent."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+import smtplugins as smt
+from smtformats import FormatError
+from smtformats.config.cdec import FORMALISMS, KEYS
+from smtplugins.contracts.errors import SmtError
+from smtplugins.host.config.run_yaml import RunConfig, load_config
+from smtplugins.host.config.toolkits import cdec_settings
+from smtplugins.host.config.toolkits.known_settings import Known, rows_of
+
+PAGE = Path(cdec_settings.__file__).with_name("CDEC.md")
+WORKING = "formalism=scfg\ngrammar=rules\nfeature_function=KLanguageModel lm.klm\n"
+# Settings that need another one.
+WITH = {"scale_prune_srclen": "beam_prune=1\n", "add_extra_pass_through_features": "add_pass_through_rules=1\n"}
+
+
+@pytest.fixture(autouse=True)
+def _here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+
+@pytest.fixture(scope="module")
+def host() -> smt.Host:
+    return smt.load_plugins()
+
+
+def load(text: str, *ignore: str) -> RunConfig:
+    Path("cdec.ini").write_text(text)
+    return load_config("cdec.ini", ignore=ignore)
+
+
+def test_each_key_has_one_fate() -> None:
+    assert sorted(key for key, _ in rows_of(cdec_settings.SETTINGS, "")) == sorted(KEYS)
+
+
+@pytest.mark.parametrize(
+    ("key", "row"), [pytest.param(*case, id=case[0]) for case in rows_of(cdec_settings.SETTINGS, "")]
+)
+def test_no_key_is_silent(key: str, row: Known, host: smt.Host) -> None:
+    without = WORKING + WITH.get(key, "")
+    if key == "formalism":
+        assert load(without).toolkit == "cdec"
+        return
+    text = f"{without}{key}={row.value}\n"
+    line = len(text.splitlines())
+    if row.fate == "honoured":
+        assert load(text) != load(without)
+        load(text)
+        host.show_config("cdec.ini")
+    elif row.fate == "no effect":
+        found = load(text)
+        assert found == load(without)
+        assert f"line {line}: {key} '{row.value}' ({row.about})" in found.notes[-1]
+    else:
+        with pytest.raises(SmtError) as caught:
+            load(text)
+        message = str(caught.value)
+        assert message.startswith(f"cdec.ini:{line}: {key}: expected {row.about}, found '{row.value}'")
+        assert f"ignore=['{key}'] continues without" in message
+        assert load(text, key) == load(without)
+        assert "ignored" in load(text, key).notes[0]
+
+
+def test_unknown_keys_have_a_suggestion() -> None:
+    with pytest.raises(FormatError, match=r"cdec\.ini:4: .*did you mean 'k_best'"):
+        load(f"{WORKING}k_bset=3\n")
+
+
+def test_formalisms(host: smt.Host) -> None:
+    rows = dict(rows_of(cdec_settings.FORMALISMS, ""))
+    assert sorted(rows) == sorted(FORMALISMS)
+    for name, row in rows.items():
+        text = WORKING.replace("scfg", name)
+        if row.fate == "honoured":
+            load(text)
+            host.show_config("cdec.ini")
+        elif name == "pb":
+            with pytest.raises(FormatError, match=r"cdec\.ini:1: expected formalism scfg \(cdec's own search"):
+                load(text)
+        else:
+            load(text)
+            with pytest.raises(SmtError, match=rf"cdec\.ini:1: decoder: unknown decoder '{name}'"):
+                host.show_config("cdec.ini")
+
+
+@pytest.mark.parametrize("name", [key for row in cdec_settings.FUNCTIONS for key in row.keys])
+def test_feature_functions(name: str, host: smt.Host) -> None:
+    """Those that no plugin offers are errors with their line, until they are ignored."""
+    row = next(row for row in cdec_settings.FUNCTIONS if name in row.keys)
+    kind, _, switch = name.partition(".")
+    value = f"KLanguageModel {switch} {'' if switch == '-x' else 'other'} lm" if switch else row.value
+    text = f"{WORKING}feature_function={value if row.fate == 'honoured' else f'{kind} a b'}\n"
+    if row.fate == "honoured":
+        assert load(text) != load(f"{WORKING}feature_function=KLanguageModel lm\n" if switch else WORKING)
+        load(text)
+        host.show_config("cdec.ini")
+        return
+    load(text)
+    with pytest.raises(SmtError) as caught:
+        host.show_config("cdec.ini")
+    assert re.match(rf"cdec\.ini:4: model\.features\.\d: unknown feature '{name}'", str(caught.value))
+    assert f"(ignore=['{name}'] continues without)" in str(caught.value)
+    assert load(text, name) == load(WORKING)
+
+
+def test_misspelt_feature_functions_have_a_suggestion(host: smt.Host) -> None:
+    load(f"{WORKING}feature_function=WordPenalti\n")
+    with pytest.raises(SmtError, match=r"did you mean 'WordPenalty' or "):
+        host.show_config("cdec.ini")
+
+
+def test_the_page_is_what_the_table_says(request: pytest.FixtureRequest) -> None:
+    text = cdec_settings.documentation()
+    if request.config.getoption("--update-golden"):
+        PAGE.write_text(text, encoding="utf-8")
+    assert PAGE.read_text(encoding="utf-8") == text, "pytest --update-golden"
