@@ -38,6 +38,14 @@ def tell_lattices(opened: Opened, known: Sequence[Format]) -> None:
     opened.record = next((record for record in others if record.matches(start)), opened.record)
 
 
+def tell_sentences(opened: Opened, known: Sequence[Format]) -> None:
+    """Correct the format of a file opened as text whose content is NIST's SGML or JSON."""
+    assert opened.stream is not None
+    start = head(opened.stream, shown_name(opened.path))
+    others = [find_format(name, None, known) for name in ("nist-sgm", "jsonl-corpus")]
+    opened.record = next((record for record in others if record.matches(start)), opened.record)
+
+
 def check_lattice(record: Any, file: str) -> None:
     """Refuse a graph that is no lattice; a file whose format is named may hold any graph."""
     if isinstance(record, GraphColumns):

@@ -13,7 +13,16 @@ from smtformats.tokens import blanks
 from smtplugins.contracts.data import Sentence
 from smtplugins.contracts.errors import UsageError
 from smtplugins.contracts.spec import Spec
-from smtplugins.host.decode.lattices import LATTICES, NETWORK, PLF, check_lattice, check_text, holds_both, tell_lattices
+from smtplugins.host.decode.lattices import (
+    LATTICES,
+    NETWORK,
+    PLF,
+    check_lattice,
+    check_text,
+    holds_both,
+    tell_lattices,
+    tell_sentences,
+)
 from smtplugins.host.files.opening import Path, find_format, format_options, open_known
 
 if TYPE_CHECKING:
@@ -74,6 +83,8 @@ def read_sentences(
     or have a tag ``<seg id="7">`` around them, which is dropped; the target is the annotation ``target``.
     """
     named = Spec.of(format) if format is not None else Spec(PLF, {} if both else {"text": False}) if lattice else None
+    lines = joshua and named is None
+    named = Spec("text") if lines else named
     # Only formats of lattices are told by shape: other graphs may not be lattices.
     shapes = [record for record in host.formats() if record.kind == "corpus" or record.name in LATTICES]
     graphs = [record for record in host.formats() if record.kind == "hypergraph" and record not in shapes]
@@ -81,20 +92,20 @@ def read_sentences(
     with open_known(path, None, named, known, empty="text") as opened:
         if format is None and lattice:
             tell_lattices(opened, known)
+        elif lines:
+            tell_sentences(opened, known)
         if arc_name is not None and "name" in format_options(opened.record):
             spec = Spec(opened.record.name) if named is None else named
             if "name" not in spec.options:
                 opened.record = find_format(Spec(spec.name, {**spec.options, "name": arc_name}), None, known)
         if named is None and opened.record.name == _MARKED:
             opened.record = find_format(Spec(_MARKED, {"tags": False}), None, known)
-        if joshua and named is None and opened.record.name in ("cdec-corpus", _MARKED):
-            opened.record = find_format("text", None, known)
         for number, record in enumerate(opened.records()):
             if getattr(record, "fault", ""):
                 note(f"{shown_name(path)}:{record.line}: tags are taken for words: {record.fault}")
             if opened.record.name not in LATTICES:
                 check_lattice(record, shown_name(path))
-            if named is None:
+            if named is None or lines:
                 check_text(record, number, opened.record.name, shown_name(path))
             if joshua and isinstance(record, str):
                 yield _joshua_line(record, number)

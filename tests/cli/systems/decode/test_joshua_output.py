@@ -144,6 +144,23 @@ def test_case_of_the_input(smt: Smt) -> None:
     assert "project-case: expected no such setting with lattice-decoding" in refused.err
 
 
+def test_files_of_any_shape_are_lines(smt: Smt) -> None:
+    """Half of the lines have targets, all have, or all have tags; SGML and JSON are known by their shape."""
+    config = configured("output-format = %i %s")
+    for text, expected in (
+        ("der\nder koch ||| the chef\n", "0 the\n1 the chef\n"),
+        ("der koch ||| the chef\nder koch ||| the cook\n", "0 the chef\n1 the cook\n"),
+        ('<seg id="3">der</seg>\n', "0 the\n"),
+        ("<np>der</np> koch\n", "0 <np>der</np> cook\n"),
+        ("der\tkoch\nder\tkoch\n", "0 the cook\n1 the cook\n"),
+        ('{"source": "der"}\n', "0 the\n"),
+    ):
+        assert smt("decode", "-c", config, stdin=text).out == expected
+    lattice = smt("decode", "-c", config, stdin="((('der',1,1),),)\n")
+    assert (lattice.code, lattice.out) == (1, "")
+    assert "expected a sentence, as on the lines before, found a lattice" in lattice.err
+
+
 def test_lines_of_input(smt: Smt) -> None:
     """Tags are dropped and sentences numbered by their lines; a target without a LanguageModel constrains nothing."""
     config = configured("output-format = %i %s")
