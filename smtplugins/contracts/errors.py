@@ -19,5 +19,9 @@ class PluginError(UsageError):
     """A plugin that cannot be used as requested."""
 
 
+class SentenceError(SmtError):
+    """A sentence that cannot be translated as asked; the others are, and the run fails at its end."""
+
+
 class FeatureError(SmtError):
     """A feature that failed on a list or sentence."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 import contextlib
 import errno
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sized
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Sized
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, TextIO
 
@@ -17,7 +17,7 @@ from smtformats.files import open_write
 from smtformats.tokens import BadField
 from smtplugins.contracts.data import Sentence
 from smtplugins.contracts.decoders import Decoding
-from smtplugins.contracts.errors import SmtError, UsageError
+from smtplugins.contracts.errors import SentenceError, SmtError, UsageError
 from smtplugins.contracts.models import Model
 from smtplugins.host.arguments import argument
 from smtplugins.host.decode.built_steps import BuiltTree, children, line_of, sides, source_words
@@ -105,11 +105,14 @@ def run(
     printing = Printing() if given is None else given.with_graphs(host, translator, precision)
     task = _Task(translator, replace(outputs, printing=printing), files, trace is not None, wanted, hidden)
     total = len(sentences) if isinstance(sentences, Sized) else None
+    faults: list[str] = []
 
     def results() -> Iterator[_Result]:
         decoded = runner.map(_Task.decode, sentences, setup=lambda: task)
         for result in progress(decoded, label, total=total, quiet=quiet):
             statistics.add(result.decoding)
+            if result.fault:
+                faults.append(result.fault)
             _report(result, note, trace)
             if trees is not None and result.tree is not None:
                 trees.write(line_of(result.tree, shown))
@@ -127,7 +130,14 @@ def run(
             write_all(record, _lists(results(), keep), output, precision)
     if files is not None:
         files.write_beside()
+    _check_all_translated(faults)
     return statistics
+
+
+def _check_all_translated(faults: Sequence[str]) -> None:
+    if faults:
+        which = "1 sentence is" if len(faults) == 1 else f"{len(faults)} sentences are"
+        raise SentenceError(f"{which} not translated, all others are: {'; '.join(faults)}")
 
 
 def _lists(results: Iterable[_Result], keep: Callable[[Candidates], object]) -> Iterator[Candidates]:
@@ -213,11 +223,15 @@ class _Task:
 
     def decode(self, sentence: Sentence) -> _Result:
         """Decode a sentence. The result does not refer to the decoder, so it can be sent through a pipe."""
-        decoding = self.translator.decode_one(sentence, graphs=self.graphs)
+        fault = ""
+        try:
+            decoding = self.translator.decode_one(sentence, graphs=self.graphs)
+        except SentenceError as error:
+            decoding, fault = Decoding(sentence.id, "", found=False), str(error)
         times = Times()
         with times("output"):
             graph = decoding.graph() if self.graphs and decoding.graph is not None else None
-            if self.forests is not None:
+            if self.forests is not None and not fault:
                 self.forests.write(graph, decoding.id)
             candidates, lines = self._texts(sentence, decoding, graph)
             trace = tuple(decoding.trace()) if self.trace and decoding.trace is not None else None
@@ -229,7 +243,7 @@ class _Task:
             lines = (line.text,)
         gone: dict[str, Any] = dict.fromkeys(("graph", "shown", "trace", "built", "unknown"))
         rest = replace(decoding, features={}, stats=stats, **gone)
-        return _Result(rest, candidates, lines, trace, tree, line.beside)
+        return _Result(rest, candidates, lines, trace, tree, line.beside, fault)
 
     def _texts(
         self, sentence: Sentence, decoding: Decoding, graph: Hypergraph | None
@@ -271,6 +285,7 @@ class _Result:
     trace: tuple[str, ...] | None
     tree: BuiltTree | None
     beside: Mapping[str, str]
+    fault: str
 
 
 def _built_tree(sentence: Sentence, decoding: Decoding) -> BuiltTree:

@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING
 from smtformats.grammar.rules import Rule
 from smtformats.grammar.shared.gather import grammar_columns
 from smtformats.tokens import blanks
-from smtplugins.contracts.errors import SmtError, UsageError
+from smtplugins.contracts.errors import SentenceError, UsageError
 from smtplugins.core.grammar.tables import Grammar
 from smtplugins.host.decode.phrase_options import CONSTRAINT, IGNORE, INCLUSIVE, PASS_THROUGH
 
@@ -53,7 +53,8 @@ def check(sentence: Sentence, options: InputOptions) -> None:
         )
     for tag in tags:
         if tag in _MODEL:
-            raise SmtError(f"sentence {sentence.id}: <{tag}> changes the model during decoding, which is not supported")
+            what = f"<{tag}> changes the model during decoding, which is not supported"
+            raise SentenceError(f"sentence {sentence.id}: {what}")
 
 
 def barriers(sentence: Sentence, *, punctuation: bool = False) -> dict[str, list[int]]:

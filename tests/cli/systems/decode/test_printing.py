@@ -54,6 +54,24 @@ class TestPrinting:
         assert smt("decode", "-c", name, stdin=INPUT).ok() == plain
         assert smt("decode", "-c", config("[minimum-bayes-risk]", "true"), stdin=INPUT).ok().count("\n") == 3
 
+    @pytest.mark.parametrize("jobs", [1, 2])
+    def test_a_line_that_cannot_be_translated_stops_no_other(self, smt: Smt, jobs: int) -> None:
+        lines = [
+            "der koch",
+            'das <update weight="1">brot</update>',
+            "<zone>das brot</zone>",
+            "<weight-overwrite/> koch",
+        ]
+        name = config("[xml-input]", "inclusive", "[alignment-output-file]", "words")
+        arguments = ("decode", "-c", name, "-j", jobs, "--forests", "f")
+        found = smt(*arguments, stdin="\n".join(lines) + "\n")
+        assert (found.code, found.out) == (1, "the cook\n\nthe bread\n\n")
+        assert "smt: 2 sentences are not translated, all others are: sentence 1: <update> changes the " in found.err
+        assert "; sentence 3: <weight-overwrite> changes" in found.err
+        assert Path("words").read_text().count("\n") == 4
+        smt(*arguments, "-k", 2, "-o", "lists", stdin="\n".join(lines) + "\n")
+        assert {line.split()[0] for line in Path("lists").read_text().splitlines()} == {"0", "2"}
+
     def test_charts_have_ids_and_scores(self, smt: Smt) -> None:
         name = toolkit("moses")
         with Path(name).open("a") as out:
