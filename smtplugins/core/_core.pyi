@@ -394,6 +394,10 @@ class LanguageModel:
         """n-grams of each order, as the file's header has them."""
 
     @property
+    def kind(self) -> str:
+        """The kind of KenLM file that it is, or would be written as."""
+
+    @property
     def vocabulary_size(self) -> int:
         """
         The number of words, <unk> included; ids run from 0 (<unk>) to one less.
@@ -450,10 +454,12 @@ class LanguageModel:
         """
 
     def write_binary(self, path: str) -> None:
-        """Write a KenLM probing file, which KenLM loads, too."""
+        """
+        Write a KenLM probing file, which KenLM loads, too. A model from a KenLM file is written as it was.
+        """
 
-def load_binary(path: str, copy: bool = False) -> LanguageModel | None:
-    """Map or copy a KenLM probing file. None for other kinds of KenLM files."""
+def load_binary(path: str, copy: bool = False) -> LanguageModel:
+    """Map or copy a KenLM binary file of any kind."""
 
 class ArpaReader:
     """Read an ARPA file fed in pieces of any size. Raises ArpaError."""

@@ -40,9 +40,9 @@ def lm_big(lines: int = 330_000) -> dict[str, Any]:
 def _loads(packed: Path, plain: Path, binary: Path, rounds: int = 5) -> dict[str, Any]:
     import kenlm
 
-    from smtplugins.core.lm.ngram_model import read_lm, read_native_lm, write_lm
+    from smtplugins.core.lm.ngram_model import read_lm, write_lm
 
-    write_lm(read_native_lm(plain), binary)
+    write_lm(read_lm(plain), binary)
     files = dict.fromkeys((packed, plain, binary))
     loads = {
         f"{file.suffixes[-1]} {who}": run
@@ -56,10 +56,10 @@ def _loads(packed: Path, plain: Path, binary: Path, rounds: int = 5) -> dict[str
 
 
 def _scores(binary: Path, sentences: list[str], rounds: int) -> dict[str, Any]:
-    from smtplugins.core.lm.ngram_model import read_native_lm
+    from smtplugins.core.lm.ngram_model import read_lm
 
     ways = {"mapped": False, "copied": True}
-    return {way: _speed(read_native_lm(binary, copy=copy), binary, sentences, rounds) for way, copy in ways.items()}
+    return {way: _speed(read_lm(binary, copy=copy), binary, sentences, rounds) for way, copy in ways.items()}
 
 
 def _speed(ours: Any, binary: Path, sentences: list[str], rounds: int) -> dict[str, Any]:

@@ -27,13 +27,13 @@ def lap(name):
 lap("interpreter")
 import numpy as np
 from smtplugins.core.grammar.tables import Grammar, Tables, fragment_scores
-from smtplugins.core.lm.ngram_model import read_native_lm
+from smtplugins.core.lm.ngram_model import read_lm
 from smtplugins.host.files.opening import load_grammar
 lap("imports")
 table, model, folder = sys.argv[1:]
 columns = load_grammar(table, cache=folder)
 lap("file or cache")
-lm = read_native_lm(model)
+lm = read_lm(model)
 lap("language model")
 grammar = Grammar(columns, Tables(), span_limit=20)
 lap("trie")

@@ -59,11 +59,11 @@ def _learnt(listed: Any, lm: Path, rounds: int) -> dict[str, Any]:
 
     from smtplugins.contracts.learners import EventProblem
     from smtplugins.contracts.models import Model
-    from smtplugins.core.lm.ngram_model import read_native_lm
+    from smtplugins.core.lm.ngram_model import read_lm
     from smtplugins.plugins.localized.learning.material import BlockMaterial
     from smtplugins.plugins.localized.learning.maxent import LocalMaxent
 
-    material = BlockMaterial(listed, read_native_lm(lm))
+    material = BlockMaterial(listed, read_lm(lm))
     problem, seconds = timed(lambda: material.everything)
     native = problem.training
     events, alternatives = len(native), native.alternatives / len(native)

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from smtplugins.core.lm.ngram_model import KenlmMissing, check_lm, read_lm, read_native_lm
+from smtplugins.core.lm.ngram_model import check_lm, read_lm
 
 __all__ = [
-    "KenlmMissing",
     "check_lm",
     "read_lm",
-    "read_native_lm",
 ]

@@ -1,4 +1,4 @@
-"""N-gram language models: ARPA and KenLM probing files natively, other KenLM binary files through the kenlm package."""
+"""N-gram language models from ARPA files and from KenLM's binary files of all kinds."""
 
 from __future__ import annotations
 
@@ -8,17 +8,14 @@ import os
 import stat
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING
 
 from smtformats.errors import FormatError
 from smtformats.files import open_bytes, shown_name
 from smtplugins.core._core import ArpaReader, load_binary
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
-    from smtplugins.core._core import LanguageModel as NativeLanguageModel
+    from smtplugins.core._core import LanguageModel
 
 _KENLM_MAGIC = b"mmap lm http://kheafield.com/code"
 _PIECE_BYTES = 1 << 20
@@ -38,7 +35,7 @@ class ArpaError(ValueError):
 
 @dataclass(eq=False)
 class KenlmFileError(ValueError):
-    """An error in a KenLM probing file. `read_lm` adds the file name and raises it as a FormatError."""
+    """An error in a KenLM binary file. `read_lm` adds the file name and raises it as a FormatError."""
 
     expected: str
     found: str
@@ -47,107 +44,29 @@ class KenlmFileError(ValueError):
         return f"expected {self.expected}, found {self.found}"
 
 
-@dataclass(eq=False)
-class KenlmMissing(RuntimeError):
-    """A KenLM binary file that is not a probing file, and no kenlm package to read it."""
-
-    file: str
-
-    def __str__(self) -> str:
-        return (
-            f"{self.file} is a KenLM binary file, but no probing file: `pip install kenlm`, "
-            "or give the ARPA file it was made from"
-        )
-
-
-class LanguageModel(Protocol):
-    """A language model from `read_lm`. Scores are log10; only spaces and tabs separate words."""
-
-    @property
-    def order(self) -> int:
-        """The length of the longest n-grams."""
-
-    def score_sentences(
-        self, sentences: list[str], bos: bool = True, eos: bool = True, threads: int = 1
-    ) -> tuple[NDArray[np.float64], NDArray[np.int32]]:
-        """Each sentence's log probability and number of unknown words."""
-
-    def full_scores(self, sentence: str, bos: bool = True, eos: bool = True) -> list[tuple[float, int, bool]]:
-        """For each word its log probability, the length of the matched n-gram, whether it is unknown."""
-
-
-class KenlmModel:
-    """A KenLM binary file with the interface of a native model."""
-
-    def __init__(self, file: str) -> None:
-        try:
-            import kenlm
-        except ImportError:
-            raise KenlmMissing(file) from None
-        try:
-            self._model: Any = kenlm.Model(file)
-        except OSError as error:
-            raise FormatError("a file that the kenlm package can load", str(error), file=file) from error
-        self._new_state = kenlm.State
-
-    @property
-    def order(self) -> int:
-        """The length of the longest n-grams."""
-        return int(self._model.order)
-
-    def score_sentences(
-        self, sentences: list[str], bos: bool = True, eos: bool = True, threads: int = 1
-    ) -> tuple[NDArray[np.float64], NDArray[np.int32]]:
-        """Each sentence's log probability and number of unknown words; in one thread, as kenlm holds the GIL."""
-        import numpy as np
-
-        probs = np.zeros(len(sentences), np.float64)
-        unknown = np.zeros(len(sentences), np.int32)
-        for i, sentence in enumerate(sentences):
-            for prob, _, is_unknown in self._scores(sentence, bos, eos):
-                probs[i] += prob
-                unknown[i] += is_unknown
-        return probs, unknown
-
-    def full_scores(self, sentence: str, bos: bool = True, eos: bool = True) -> list[tuple[float, int, bool]]:
-        """For each word its log probability, the length of the matched n-gram, whether it is unknown."""
-        return list(self._scores(sentence, bos, eos))
-
-    def _scores(self, sentence: str, bos: bool, eos: bool) -> Iterator[tuple[float, int, bool]]:
-        # Word by word: kenlm's own methods split at other characters, too.
-        words = [word for word in sentence.replace("\t", " ").split(" ") if word]
-        if eos:
-            words.append("</s>")
-        state, following = self._new_state(), self._new_state()
-        if bos:
-            self._model.BeginSentenceWrite(state)
-        else:
-            self._model.NullContextWrite(state)
-        for word in words:
-            score = self._model.BaseFullScore(state, word, following)
-            yield score.log_prob, score.ngram_length, score.oov
-            state, following = following, state
-
-
 def read_lm(path: str | os.PathLike[str], *, copy: bool = False) -> LanguageModel:
-    """Read an ARPA file (compressed or not, ``-`` is standard input) or a KenLM binary file.
+    """Read an ARPA file (compressed or not, ``-`` is standard input) or a KenLM binary file of any kind.
 
-    A probing file is memory-mapped: it loads at once, and processes share its pages. `copy` reads it into private
-    memory instead, in huge pages where the system has them.
+    A binary file is memory-mapped: it loads at once, and processes share its pages. `copy` reads it into private
+    memory instead, in huge pages where the system has them. Scores are log10; only spaces and tabs separate words.
     """
-    return _native(path, copy) or KenlmModel(os.fspath(path))
+    name = shown_name(path)
+    if os.fspath(path) != "-" and os.path.isfile(path):
+        with open(path, "rb") as file:
+            binary = file.read(len(_KENLM_MAGIC)) == _KENLM_MAGIC
+        if binary:
+            try:
+                return load_binary(os.fspath(path), copy)
+            except KenlmFileError as error:
+                raise FormatError(error.expected, error.found, file=name) from None
+    return _read_arpa(path, name)
 
 
-def read_native_lm(path: str | os.PathLike[str], *, copy: bool = False) -> NativeLanguageModel:
-    """Read a model with word ids and states: an ARPA file or a KenLM probing file only."""
-    model = _native(path, copy)
-    if model is None:
-        raise FormatError("an ARPA file or a KenLM probing file", "another kind of KenLM file", file=shown_name(path))
-    return model
+def write_lm(model: LanguageModel, path: str | os.PathLike[str]) -> None:
+    """Write a KenLM probing file, which KenLM loads, too; a model that came from a KenLM file is written as it was.
 
-
-def write_lm(model: NativeLanguageModel, path: str | os.PathLike[str]) -> None:
-    """Write a KenLM probing file, which KenLM loads, too. An existing file is replaced once all is written."""
+    An existing file is replaced once all is written.
+    """
     # Follow links; a device or a pipe cannot be replaced by renaming.
     name = os.path.realpath(path)
     if os.path.exists(name) and not os.path.isfile(name):
@@ -160,19 +79,6 @@ def write_lm(model: NativeLanguageModel, path: str | os.PathLike[str]) -> None:
         with contextlib.suppress(OSError):
             os.unlink(part)
         raise
-
-
-def _native(path: str | os.PathLike[str], copy: bool) -> NativeLanguageModel | None:
-    name = shown_name(path)
-    if os.fspath(path) != "-" and os.path.isfile(path):
-        with open(path, "rb") as file:
-            binary = file.read(len(_KENLM_MAGIC)) == _KENLM_MAGIC
-        if binary:
-            try:
-                return load_binary(os.fspath(path), copy)
-            except KenlmFileError as error:
-                raise FormatError(error.expected, error.found, file=name) from None
-    return _read_arpa(path, name)
 
 
 def check_lm(path: str | os.PathLike[str]) -> None:
@@ -189,7 +95,7 @@ def check_lm(path: str | os.PathLike[str]) -> None:
                 reader.finish()
 
 
-def _read_arpa(path: str | os.PathLike[str], name: str) -> NativeLanguageModel:
+def _read_arpa(path: str | os.PathLike[str], name: str) -> LanguageModel:
     reader = ArpaReader()
     with open_bytes(path) as stream, _arpa_errors(name):
         piece = stream.read(_PIECE_BYTES)

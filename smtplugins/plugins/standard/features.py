@@ -14,9 +14,9 @@ from smtformats.columns import string_table
 from smtformats.errors import quote
 from smtformats.files import open_lines
 from smtformats.tokens import BadField, blanks, numbers
-from smtplugins.contracts.errors import SmtError, UsageError
+from smtplugins.contracts.errors import UsageError
 from smtplugins.contracts.tools.grammars import GLUE, MINTED, fragment_scores
-from smtplugins.contracts.tools.language_models import KenlmMissing, read_lm
+from smtplugins.contracts.tools.language_models import read_lm
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -181,11 +181,7 @@ class LanguageModelScore:
         class_path: Path | None = None,
         order: int | None = None,
     ) -> None:
-        try:
-            self._model: Any = read_lm(path)
-        except KenlmMissing as error:
-            raise SmtError(str(error)) from None
-        self._path = path
+        self._model: Any = read_lm(path)
         self._scale = math.log(10) if base == "e" else 1.0
         self._ends = (bos, eos)
         self._oov = oov
@@ -216,8 +212,6 @@ class LanguageModelScore:
         """Return the model's scorer for native searches."""
         from smtplugins.contracts.tools.search import lm_scorer
 
-        if not hasattr(self._model, "ids"):
-            raise SmtError(f"{self._path}: a decoder needs an ARPA file or a KenLM probing file (`smt lm` writes one)")
         if self._ends != (True, True):
             raise UsageError("bos=false and eos=false are for lists; a decoder scores whole sentences")
         return lm_scorer(self._model, (), markers=self._markers, scale=self._scale)

@@ -20,7 +20,7 @@ from smtplugins.core import _core
 from smtplugins.core.grammar.parsed_forest import Forest
 from smtplugins.core.grammar.parsing import Options, parse
 from smtplugins.core.grammar.tables import Grammar, Tables, fragment_scores, own_label
-from smtplugins.core.lm.ngram_model import read_native_lm
+from smtplugins.core.lm.ngram_model import read_lm
 from smtplugins.host.files.opening import load_grammar
 from tests.core.ngrams import native, random_table
 
@@ -196,7 +196,7 @@ def test_target_sides_that_lead_out_are_refused(changed: dict[str, Any], message
 @pytest.mark.shared
 def test_moses_table_is_limited_to_the_best_of_each_source_side(shared: Path) -> None:
     columns = load_grammar(shared / "gold/moses/model/rule-table.gz", cache="off")
-    model = read_native_lm(shared / "gold/cdec/lm/en.4.klm")
+    model = read_lm(shared / "gold/cdec/lm/en.4.klm")
     scores = fragment_scores(model, columns, 2)
     some = np.random.default_rng(1).choice(len(columns), 2000, replace=False).tolist()
     expected = plain_scores(model, [columns.rule(i) for i in some], True)

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import gzip
-import itertools
 import random
 import struct
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -18,25 +16,32 @@ from hypothesis import strategies as st
 from smtformats.errors import FormatError
 from smtformats.files import open_lines
 from smtplugins.core._core import LanguageModel
-from smtplugins.core.lm.ngram_model import KenlmMissing, KenlmModel, read_lm, read_native_lm, write_lm
+from smtplugins.core.lm.ngram_model import read_lm, write_lm
+from tests.core.damaged_models import damage
+from tests.core.kenlm_files import LAYOUTS, SANITY, TrieWriter, header, with_rests, written_trie
 from tests.core.ngrams import arpa, assert_same, native, random_sentences, random_table
 
-SANITY = b"mmap lm http://kheafield.com/code format version 5\n".ljust(56, b"\0") + struct.pack(
-    "<fffIIIQ", 0.0, 1.0, -0.5, 1, 0xFFFFFFFF, 0, 1
-)
-
-
-def header(order: int = 2, multiplier: float = 1.5, kind: int = 0, spellings: int = 1, version: int = 0) -> bytes:
-    return SANITY + struct.pack("<B3xfIB3xI", order, multiplier, kind, spellings, version)
+WORDS = {(word,): (-1.0, -0.5) for word in ("<unk>", "<s>", "</s>", "a", "b")}
+BIGRAMS = WORDS | {("a", "b"): (-0.25, 0.0), ("<s>", "a"): (-0.5, 0.0)}
+TRIGRAMS = BIGRAMS | {("b", "a"): (-0.75, -0.25), ("a", "b", "a"): (-0.5, 0.0), ("<s>", "a", "b"): (-0.25, 0.0)}
 
 
 @pytest.fixture(scope="module")
 def written(tmp_path_factory: pytest.TempPathFactory) -> bytes:
     """A file of a bigram model with <unk>, <s>, </s>, a, b."""
-    words = {(word,): (-1.0, -0.5) for word in ("<unk>", "<s>", "</s>", "a", "b")}
     file = tmp_path_factory.mktemp("lm") / "lm.klm"
-    write_lm(native(words | {("a", "b"): (-0.25, 0.0), ("<s>", "a"): (-0.5, 0.0)}, 2), file)
+    write_lm(native(BIGRAMS, 2), file)
     return file.read_bytes()
+
+
+@pytest.fixture(scope="module")
+def kinds(tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes]:
+    """A file of each kind of a trigram model; the first bytes of the parts of the trie of kind `both` are in FAULTS."""
+    file = tmp_path_factory.mktemp("lm") / "lm.klm"
+    write_lm(native(TRIGRAMS, 3), file)
+    probing = file.read_bytes()
+    tries = {layout: written_trie(TRIGRAMS, 3, layout) for layout in LAYOUTS}
+    return {"probing": probing, "rest": with_rests(probing), **tries}
 
 
 @given(st.integers(0, 2**32), st.integers(2, 6), st.booleans(), st.booleans())
@@ -51,12 +56,12 @@ def test_a_written_file_is_the_model(
     folder = tmp_path_factory.mktemp("lm")
     text, file, again = folder / "lm.arpa", folder / "lm.klm", folder / "again.klm"
     text.write_text(arpa(table, order), encoding="utf-8")
-    model = read_native_lm(text)
+    model = read_lm(text)
     write_lm(model, file)
     sentences = random_sentences(rng, 20)
     expected = model.score_sentences(sentences, bos, eos)
     for copy in (False, True):
-        back = read_native_lm(file, copy=copy)
+        back = read_lm(file, copy=copy)
         assert (back.order, back.vocabulary_size) == (order, model.vocabulary_size)
         assert [back.word(i) for i in range(back.vocabulary_size)] == [
             model.word(i) for i in range(back.vocabulary_size)
@@ -76,7 +81,7 @@ def test_a_file_may_come_without_the_words(written: bytes, tmp_path: Path) -> No
     spellings = written.index(b"<unk>\0")
     file = tmp_path / "lm.klm"
     file.write_bytes(header(spellings=0) + written[108:spellings])
-    model = read_native_lm(file)
+    model = read_lm(file)
     assert model.id("b") == 4
     assert model.score_sentences(["a b"])[0].tolist() == [-0.5 - 0.25 - 0.5 - 1.0]
     with pytest.raises(ValueError, match="without the words"):
@@ -140,59 +145,95 @@ def test_cut_anywhere_it_is_refused(written: bytes, tmp_path: Path) -> None:
 
 
 def test_changed_anywhere_it_is_refused_or_safe(written: bytes, tmp_path: Path) -> None:
-    rng = random.Random(1)
-    file = tmp_path / "changed.klm"
-    for _ in range(300):
-        data = bytearray(written)
-        for _ in range(rng.choice([1, 1, 4, 30])):
-            data[rng.randrange(108, len(data))] = rng.choice([0, 1, 0x7F, 0x80, 0xFF, rng.randrange(256)])
-        file.write_bytes(data)
-        try:
-            model = read_native_lm(file)
-        except FormatError:
-            continue
-        use(model)
+    assert damage(written, 300, 1, tmp_path) > 10
 
 
-def use(model: LanguageModel) -> None:
-    model.score_sentences(["a b", "b a x a b", ""], bos=False, eos=False)
-    words = [model.word(i) for i in range(model.vocabulary_size)]
-    model.ids([word for word in words if "\ufffd" not in word])
-    states = [model.score_rule([i])[1] for i in range(model.vocabulary_size)]
-    for state, other in itertools.product(states, repeat=2):
-        joined = model.score_rule([-1, -2], [state, other])[1]
-        model.score_rule([-1, 0, -1], [joined])
+TRIE_FAULTS = {
+    "tables": (lambda b: patched(b, 104, "I", 0), "version 1 of the tables"),
+    "no words": (lambda b: patched(b, 108, "Q", 0), "1 to 2147483646 1-grams"),
+    "vocabulary": (lambda b: patched(b, 136, "Q", 9), "a vocabulary of at most 5 words"),
+    "hashes": (lambda b: patched(b, 144, "Q", 2**64 - 1), "hashes of words in ascending order"),
+    "bins": (lambda b: patched(b, 184, "B", 1), "version 2 of quantised values"),
+    "bits": (lambda b: patched(b, 185, "B", 26), "quantised values of 1 to 25 bits"),
+    "no bits": (lambda b: patched(b, 186, "B", 0), "quantised values of 1 to 25 bits"),
+    "pointers": (lambda b: patched(b, 192 + 32 + 64 + 32 + 24, "Q", 9), "pointers of 1-grams that ascend to at most 3"),
+    "offsets": (lambda b: patched(b, 192 + 32 + 64 + 32 + 7 * 16, "B", 1), "version 0 of compressed pointers"),
+    "array": (lambda b: patched(b, 192 + 32 + 64 + 32 + 7 * 16 + 8, "Q", 1), "an ascending array of pointers of 2-"),
+    "other first word": (lambda b: b.replace(b"<unk>\0", b"<unq>\0"), "<unk> as the first word"),
+    "text behind the end": (lambda b: b + b"x", "the end of the file, found 1 byte more"),
+}
 
 
-def test_other_kinds_go_to_kenlm(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    file = tmp_path / "trie.klm"
-    file.write_bytes(header(kind=2) + bytes(100))
-    with pytest.raises(FormatError, match="an ARPA file or a KenLM probing file, found another kind"):
-        read_native_lm(file)
-    monkeypatch.setitem(sys.modules, "kenlm", None)
-    with pytest.raises(KenlmMissing, match="pip install kenlm"):
-        read_lm(file)
-
-
-def test_a_broken_file_of_another_kind_is_a_format_error(tmp_path: Path) -> None:
-    pytest.importorskip("kenlm")
-    file = tmp_path / "trie.klm"
-    file.write_bytes(header(kind=2) + bytes(100))
-    with pytest.raises(FormatError, match="a file that the kenlm package can load") as caught:
+@pytest.mark.parametrize(("change", "expected"), TRIE_FAULTS.values(), ids=TRIE_FAULTS.keys())
+def test_faults_of_tries(kinds: dict[str, bytes], tmp_path: Path, change: Any, expected: str) -> None:
+    file = tmp_path / "bad.klm"
+    file.write_bytes(change(kinds["both"]))
+    with pytest.raises(FormatError, match=expected) as caught:
         read_lm(file)
     assert caught.value.file == str(file)
 
 
-def test_the_model_behind_kenlm_scores_as_the_native_one(written: bytes, tmp_path: Path) -> None:
-    pytest.importorskip("kenlm")
-    file = tmp_path / "lm.klm"
-    file.write_bytes(written)
-    ours, theirs = read_lm(file), KenlmModel(str(file))
-    sentences = ["a b", "", "x a", "a \t b"]
-    for mine, gold in zip(ours.score_sentences(sentences), theirs.score_sentences(sentences), strict=True):
-        assert mine.tolist() == pytest.approx(gold.tolist(), abs=1e-6)
-    assert_same(ours.full_scores("a b x", False, False), theirs.full_scores("a b x", False, False))
-    assert ours.order == theirs.order == 2
+@pytest.mark.parametrize("kind", ["rest", *LAYOUTS])
+def test_any_kind_cut_anywhere_is_refused(kinds: dict[str, bytes], tmp_path: Path, kind: str) -> None:
+    file = tmp_path / "cut.klm"
+    for size in range(len(SANITY), len(kinds[kind])):
+        file.write_bytes(kinds[kind][:size])
+        with pytest.raises(FormatError):
+            read_lm(file)
+
+
+@pytest.mark.parametrize("kind", ["rest", *LAYOUTS])
+def test_any_kind_changed_anywhere_is_refused_or_safe(kinds: dict[str, bytes], tmp_path: Path, kind: str) -> None:
+    assert damage(kinds[kind], 100, 1, tmp_path) > 10
+
+
+@given(st.integers(0, 2**32), st.integers(2, 6), st.sampled_from(["rest", *LAYOUTS]))
+@settings(deadline=None, max_examples=60)
+def test_any_kind_scores_as_kenlm_does(
+    tmp_path_factory: pytest.TempPathFactory, seed: int, order: int, kind: str
+) -> None:
+    kenlm = pytest.importorskip("kenlm")
+    rng = random.Random(seed)
+    table = random_table(rng, min(order, 4), as_kenlm_wants=True)
+    for n in range(2, order + 1):
+        table.setdefault(("a",) * n, (-0.5, 0.0))
+    file = tmp_path_factory.mktemp("lm") / "lm.klm"
+    model = native(table, order)
+    if kind == "rest":
+        write_lm(model, file)
+        file.write_bytes(with_rests(file.read_bytes()))
+    else:
+        file.write_bytes(written_trie(table, order, kind))
+    ours, theirs, back = read_lm(file), kenlm.Model(str(file)), read_lm(file, copy=True)
+    assert (ours.order, ours.vocabulary_size) == (order, model.vocabulary_size)
+    assert {ours.word(i) for i in range(ours.vocabulary_size)} == {model.word(i) for i in range(ours.vocabulary_size)}
+    sentences = random_sentences(rng, 20)
+    scores, unknown = ours.score_sentences(sentences)
+    for i, sentence in enumerate(sentences):
+        full = ours.full_scores(sentence)
+        assert_same(full, list(theirs.full_scores(sentence)))
+        if kind not in ("quantised", "both"):
+            assert_same(full, model.full_scores(sentence))
+        assert scores[i] == sum(score for score, _, _ in full)
+        assert unknown[i] == sum(oov for _, _, oov in full)
+    assert back.score_sentences(sentences)[0].tolist() == scores.tolist()
+
+
+def test_a_trie_without_words_and_its_copy(kinds: dict[str, bytes], tmp_path: Path) -> None:
+    file, again = tmp_path / "lm.klm", tmp_path / "again.klm"
+    file.write_bytes(TrieWriter(TRIGRAMS, 3, spellings=False).write())
+    model = read_lm(file)
+    assert model.kind == "trie"
+    assert model.counts == [5, 3, 2]
+    assert model.ids(["<unk>", "zzz"]).tolist() == [0, 0]
+    assert sorted(model.ids(["<s>", "</s>", "a", "b"])) == [1, 2, 3, 4]
+    expected = native(TRIGRAMS, 3).score_sentences(["a b a", "b x"])[0]
+    assert model.score_sentences(["a b a", "b x"])[0].tolist() == pytest.approx(expected.tolist(), abs=1e-6)
+    with pytest.raises(ValueError, match="without the words"):
+        model.word(1)
+    # Nothing is made into another kind.
+    write_lm(model, again)
+    assert again.read_bytes() == file.read_bytes()
 
 
 def test_a_file_that_cannot_be_mapped(written: bytes, tmp_path: Path) -> None:
@@ -207,7 +248,7 @@ def test_a_file_that_cannot_be_mapped(written: bytes, tmp_path: Path) -> None:
 def test_writing(written: bytes, tmp_path: Path) -> None:
     file = tmp_path / "lm.klm"
     file.write_bytes(written)
-    model = read_native_lm(file)
+    model = read_lm(file)
     write_lm(model, file)  # over itself: what is mapped stays
     assert model.id("b") == 4
     assert file.read_bytes() == written
@@ -222,7 +263,7 @@ def test_writing(written: bytes, tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", ["lm/en.4", "exact_lm/en.2"])
 def test_gold_models_written_are_kenlms_files(shared: Path, tmp_path: Path, name: str) -> None:
     gold = shared / "gold" / "cdec" / f"{name}.klm"
-    write_lm(read_native_lm(gold.with_suffix(".arpa.gz")), tmp_path / "lm.klm")
+    write_lm(read_lm(gold.with_suffix(".arpa.gz")), tmp_path / "lm.klm")
     assert (tmp_path / "lm.klm").read_bytes() == gold.read_bytes()
 
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import random
+import tempfile
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -10,21 +12,35 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from smtplugins.core._core import LanguageModel, LmChartState
+from smtplugins.core.lm.ngram_model import read_lm
+from tests.core.kenlm_files import LAYOUTS, with_rests, written_trie
 from tests.core.ngrams import Ngram, Oracle, Table, native, random_table
 
 SEEDS = st.integers(0, 2**32)
 # Of each of the three sizes of state.
 ORDERS = st.sampled_from([1, 2, 3, 4, 5, 7])
+READ, RESTS = "", "rest costs"
+ANY = st.sampled_from([READ, READ, RESTS, *LAYOUTS])
 
 
-def pruned_model(rng: random.Random, order: int) -> tuple[Table, LanguageModel]:
+def pruned_model(rng: random.Random, order: int, layout: str = READ) -> tuple[Table, LanguageModel]:
     table = random_table(rng, min(order, 4), as_kenlm_wants=True)
     listed = [ngram for ngram in table if len(ngram) == 4]
     for _ in range(5, order + 1):
         listed = [(*ngram, rng.choice("abc")) for ngram in listed if ngram[-1] != "</s>"][:40]
         listed = [ngram for ngram in listed if ngram[-1:] in table]
         table |= {ngram: (-2 * rng.random(), -rng.random() * (rng.random() < 0.8)) for ngram in listed}
-    return table, native(table, order)
+    lm = native(table, order)
+    if layout == READ or order == 1:
+        return table, lm
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / "lm.klm"
+        if layout == RESTS:
+            lm.write_binary(str(file))
+            file.write_bytes(with_rests(file.read_bytes()))
+        else:
+            file.write_bytes(written_trie(table, order, layout))
+        return table, read_lm(file)
 
 
 def random_ids(rng: random.Random, lm: LanguageModel, most: int) -> list[int]:
@@ -65,25 +81,27 @@ def bracketed(rng: random.Random, lm: LanguageModel, ids: list[int], bos: bool) 
     return total + here, state
 
 
-@given(SEEDS, ORDERS, st.booleans())
-@settings(deadline=None, max_examples=150)
-def test_joined_pieces_score_as_the_whole(seed: int, order: int, bos: bool) -> None:
+@given(SEEDS, ORDERS, st.booleans(), ANY)
+@settings(deadline=None, max_examples=200)
+def test_joined_pieces_score_as_the_whole(seed: int, order: int, bos: bool, layout: str) -> None:
     rng = random.Random(seed)
-    lm = pruned_model(rng, order)[1]
+    lm = pruned_model(rng, order, layout)[1]
     for _ in range(30):
         ids = random_ids(rng, lm, 12)
         total, state = bracketed(rng, lm, ids, bos)
-        assert total == pytest.approx(score(lm, ids, bos), rel=1e-7, abs=1e-5)
-        whole = lm.score_rule(ids, bos=bos)[1]
+        expected, whole = lm.score_rule(ids, bos=bos)
+        assert total == pytest.approx(expected, rel=1e-7, abs=1e-5)
+        if bos or layout != RESTS:
+            assert total == pytest.approx(score(lm, ids, bos), rel=1e-7, abs=1e-5)
         assert state == whole
         assert hash(state) == hash(whole)
 
 
-@given(SEEDS, ORDERS)
-@settings(deadline=None, max_examples=100)
-def test_equal_states_score_alike_everywhere(seed: int, order: int) -> None:
+@given(SEEDS, ORDERS, ANY)
+@settings(deadline=None, max_examples=120)
+def test_equal_states_score_alike_everywhere(seed: int, order: int, layout: str) -> None:
     rng = random.Random(seed)
-    lm = pruned_model(rng, order)[1]
+    lm = pruned_model(rng, order, layout)[1]
     pieces: dict[LmChartState, list[int]] = {}
     for _ in range(60):
         ids = random_ids(rng, lm, 5)
@@ -94,12 +112,12 @@ def test_equal_states_score_alike_everywhere(seed: int, order: int) -> None:
         assert added[0] == pytest.approx(added[1], abs=1e-4)
 
 
-@given(SEEDS, ORDERS)
-@settings(deadline=None, max_examples=100)
-def test_states_hold_no_more_than_they_must(seed: int, order: int) -> None:
+@given(SEEDS, ORDERS, ANY)
+@settings(deadline=None, max_examples=120)
+def test_states_hold_no_more_than_they_must(seed: int, order: int, layout: str) -> None:
     """What KenLM's rules leave: words that a longer n-gram of the model begins or ends with."""
     rng = random.Random(seed)
-    table, lm = pruned_model(rng, order)
+    table, lm = pruned_model(rng, order, layout)
     oracle = Oracle(table, order)
     stones = oracle.stones
     begun = {stone[:-1] for stone in stones}
@@ -121,11 +139,11 @@ def test_states_hold_no_more_than_they_must(seed: int, order: int) -> None:
         assert len(state.words) == right
 
 
-@given(SEEDS, ORDERS, st.booleans())
-@settings(deadline=None, max_examples=50)
-def test_word_by_word(seed: int, order: int, bos: bool) -> None:
+@given(SEEDS, ORDERS, st.booleans(), ANY)
+@settings(deadline=None, max_examples=70)
+def test_word_by_word(seed: int, order: int, bos: bool, layout: str) -> None:
     rng = random.Random(seed)
-    lm = pruned_model(rng, order)[1]
+    lm = pruned_model(rng, order, layout)[1]
     sentences = [random_ids(rng, lm, 9) for _ in range(40)]
     expected = [score(lm, ids, bos) for ids in sentences]
     ends = []

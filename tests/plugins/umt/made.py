@@ -13,7 +13,7 @@ from typing import Any
 
 from hypothesis import settings
 
-from smtplugins.core.lm.ngram_model import read_native_lm
+from smtplugins.core.lm.ngram_model import read_lm
 from smtplugins.plugins.umt._umt import BoundOptions
 from smtplugins.plugins.umt.features.cff import Cff
 
@@ -183,4 +183,4 @@ def language_model(rng: random.Random, order: int, folder: Path) -> Any:
             lines.append(f"{table[ngram]}\t{' '.join(ngram)}{back}")
     path = folder / f"{order}-{rng.randrange(1 << 40)}.arpa"
     path.write_text("\n".join([*lines, "", "\\end\\", ""]))
-    return read_native_lm(path)
+    return read_lm(path)

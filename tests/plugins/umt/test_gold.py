@@ -49,7 +49,7 @@ class Real:
 
 @pytest.fixture(scope="module")
 def real(shared: Path) -> Iterator[list[Real]]:
-    from smtplugins.core.lm.ngram_model import read_native_lm
+    from smtplugins.core.lm.ngram_model import read_lm
 
     before = Path.cwd()
     # As cdec takes them, paths are those of the working directory.
@@ -60,7 +60,7 @@ def real(shared: Path) -> Iterator[list[Real]]:
         weights = host.read_weights("weights.tuned")
         translator: Any = make_translator(host, config, weights)
         system = translator.decoder.system(translator.model.weights)
-        model = read_native_lm("lm/en.4.klm")
+        model = read_lm("lm/en.4.klm")
         found = []
         for sentence, _ in zip(read_sentences(host, "test300.in"), range(COUNT), strict=False):
             made, _ = system.forest(sentence)

@@ -283,20 +283,14 @@ void raise_os_error(const std::system_error& error, const std::string& path) {
   throw nb::python_error();
 }
 
-// None: a KenLM file of a kind that cannot be read here.
-nb::object load_binary(const std::string& path, bool copy) {
+LanguageModel load_binary(const std::string& path, bool copy) {
   try {
-    LanguageModel model = [&] {
-      const nb::gil_scoped_release unlocked;
-      return KenlmFile::load(path, copy);
-    }();
-    return nb::cast(std::move(model));
-  } catch (const KenlmFile::OtherKind&) {
-    return nb::none();
+    const nb::gil_scoped_release unlocked;
+    return KenlmFile::load(path, copy);
   } catch (const std::system_error& error) {
     raise_os_error(error, path);
   }
-  return nb::none();
+  return {};
 }
 
 void write_binary(const LanguageModel& model, const std::string& path) {
@@ -370,6 +364,7 @@ void bind_lm(nb::module_& m) {
   nb::class_<LanguageModel>(m, "LanguageModel", "A back-off n-gram language model. Scores are log10.")
       .def_prop_ro("order", &LanguageModel::order, "The length of the longest n-grams.")
       .def_prop_ro("counts", &LanguageModel::counts, "n-grams of each order, as the file's header has them.")
+      .def_prop_ro("kind", &LanguageModel::kind, "The kind of KenLM file that it is, or would be written as.")
       .def_prop_ro("vocabulary_size", &LanguageModel::words,
                    "The number of words, <unk> included; ids run from 0 (<unk>) to one less.")
       .def("id", &id, "word"_a, "The id of a word; 0 if it is not known.")
@@ -407,11 +402,9 @@ void bind_lm(nb::module_& m) {
                    " -> tuple[float, LmChartState]"),
            "The score of words (ids, 0 or more) and gaps (-1 - k stands for gaps[k]) beyond the gaps' own scores, and "
            "the state of the whole. `bos`: <s> precedes them.")
-      .def("write_binary", &write_binary, "path"_a, "Write a KenLM probing file, which KenLM loads, too.");
+      .def("write_binary", &write_binary, "path"_a, "Write a KenLM probing file, which KenLM loads, too. A model from a KenLM file is written as it was.");
 
-  m.def("load_binary", &load_binary, "path"_a, "copy"_a = false,
-        nb::sig("def load_binary(path: str, copy: bool = False) -> LanguageModel | None"),
-        "Map or copy a KenLM probing file. None for other kinds of KenLM files.");
+  m.def("load_binary", &load_binary, "path"_a, "copy"_a = false, "Map or copy a KenLM binary file of any kind.");
   nb::class_<LockedReader>(m, "ArpaReader",
                            "Read an ARPA file fed in pieces of any size. Raises ArpaError.")
       .def(nb::init<>())

@@ -89,13 +89,18 @@ class SideScorer {
       state_ = {};
       if (markers_ && word(first) == lm_.tables().begin) {
         state_ = lm_.begin(true);
+        open_ = false;
       } else {
-        step(lm_.tables(), LanguageModel::State(), word(first), state_);
+        const Step scored = step(lm_.tables(), LanguageModel::State(), word(first), state_);
+        open_ = !scored.independent && state_.length == 1;
       }
     }
     for (; next_word_ <= last; ++next_word_) {
       LanguageModel::State after;
-      total_ += static_cast<double>(step(lm_.tables(), state_, word(next_word_), after).prob);
+      const Step scored = step(lm_.tables(), state_, word(next_word_), after);
+      open_ = open_ && !scored.independent;
+      total_ += static_cast<double>(open_ ? scored.rest : scored.prob);
+      open_ = open_ && after.length == state_.length + 1;
       state_ = after;
     }
     return static_cast<float>(total_);
@@ -114,6 +119,7 @@ class SideScorer {
   std::size_t first_ = std::numeric_limits<std::size_t>::max();
   std::size_t next_word_ = 0;
   double total_ = 0.0;
+  bool open_ = false;  // the words before the run may still change its probability: rest costs stand in for them
   LanguageModel::State state_;
 };
 
@@ -124,7 +130,9 @@ void fragment_scores(const LanguageModel& lm, const TargetSides& sides, bool mar
   std::vector<float> firsts(sides.words.size());
   for (std::size_t i = 0; i < firsts.size(); ++i) {
     const WordId word = sides.words[i];
-    firsts[i] = markers && word == lm.tables().begin ? 0.0F : log10_prob(lm.tables().unigram(word).prob);
+    LanguageModel::State after;
+    const Step scored = step(lm.tables(), LanguageModel::State(), word, after);
+    firsts[i] = markers && word == lm.tables().begin ? 0.0F : scored.independent ? scored.prob : scored.rest;
   }
   const std::size_t count = sides.offsets.size() - 1;
   const std::size_t shares = (count + kShare - 1) / kShare;

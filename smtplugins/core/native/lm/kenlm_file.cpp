@@ -1,5 +1,8 @@
 #include "lm/kenlm_file.hpp"
 
+#include "lm/kenlm_parts.hpp"
+#include "lm/kenlm_trie.hpp"
+
 #include <algorithm>
 #include <array>
 #include <cerrno>
@@ -43,51 +46,22 @@ struct VocabularyHeader {
   std::uint32_t words = 0;
 };
 
+// KenLM's kinds of models.
 constexpr std::uint32_t kProbing = 0;
+constexpr std::uint32_t kRestProbing = 1;
+constexpr std::uint32_t kTrie = 2;  // 3: quantised, 4: with compressed pointers, 5: both
 constexpr std::uint32_t kKinds = 6;
+constexpr const char* kKindNames[kKinds] = {
+    "probing", "probing, rest costs", "trie", "trie, quantised", "trie, compressed pointers",
+    "trie, quantised, compressed pointers"};
 constexpr std::uint64_t kMaxEntries = std::uint64_t{1} << 40U;
 constexpr float kMaxMultiplier = 100.0F;
-
-std::string some(std::uint64_t count, const std::string& noun) {
-  return std::to_string(count) + " " + noun + (count == 1 ? "" : "s");
-}
 
 std::size_t header_size(std::size_t order) {
   return (sizeof(Sanity) + sizeof(Parameters) + order * sizeof(std::uint64_t) + 7) / 8 * 8;
 }
 
-// Yields the parts of a file in order.
-class Parts {
- public:
-  explicit Parts(const Memory& memory) : at_(memory.data()), left_(memory.size()) {}
-  const std::byte* take(std::uint64_t bytes, const std::string& what) {
-    if (bytes > left_) {
-      throw KenlmFileError(some(bytes, "byte") + " of " + what, "the end of the file after " + std::to_string(left_));
-    }
-    const std::byte* const part = at_;
-    at_ += bytes;
-    left_ -= bytes;
-    return part;
-  }
-  template <class Table>
-  Table table(std::uint64_t entries, float multiplier, const std::string& what) {
-    const std::uint64_t slots = buckets(entries, multiplier);
-    const Table table(take(slots * Table::kSlot, what), slots);
-    // A search ends at an empty slot: without one it would never end.
-    for (std::uint64_t i = 0; i < slots; ++i) {
-      if (smt::load<std::uint64_t>(table.data() + i * Table::kSlot) == 0) return table;
-    }
-    throw KenlmFileError("an empty slot in the table of " + what, "none");
-  }
-  const std::byte* at() const noexcept { return at_; }
-  std::uint64_t left() const noexcept { return left_; }
-
- private:
-  const std::byte* at_;
-  std::uint64_t left_;
-};
-
-Parameters read_parameters(Parts& parts) {
+Parameters read_parameters(FileParts& parts) {
   static const Sanity sanity;
   const std::byte* const start = parts.take(sizeof(Sanity) + sizeof(Parameters), "a header");
   if (std::memcmp(start, sanity.magic, sizeof sanity.magic) != 0) {
@@ -100,8 +74,10 @@ Parameters read_parameters(Parts& parts) {
   if (parameters.kind >= kKinds) {
     throw KenlmFileError("a kind from 0 to " + std::to_string(kKinds - 1), std::to_string(parameters.kind));
   }
-  if (parameters.kind != kProbing) throw KenlmFile::OtherKind{};
-  if (parameters.version != 0) throw KenlmFileError("version 0 of the tables", std::to_string(parameters.version));
+  const std::uint32_t version = parameters.kind >= kTrie ? 1 : 0;
+  if (parameters.version != version) {
+    throw KenlmFileError("version " + std::to_string(version) + " of the tables", std::to_string(parameters.version));
+  }
   if (parameters.order < 2 || parameters.order > kMaxOrder) {
     throw KenlmFileError("n-grams of 2 to " + std::to_string(kMaxOrder) + " words", std::to_string(parameters.order));
   }
@@ -114,8 +90,41 @@ Parameters read_parameters(Parts& parts) {
   return parameters;
 }
 
+// Takes the vocabulary and the tables of a probing file.
+void read_probing(FileParts& parts, const std::vector<std::uint64_t>& counts, const Parameters& parameters,
+                  LmTables& tables) {
+  const auto words = load<VocabularyHeader>(parts.take(sizeof(VocabularyHeader), "vocabulary"));
+  if (words.version != 0) throw KenlmFileError("version 0 of the vocabulary", std::to_string(words.version));
+  if (words.words == 0 || words.words > counts[0] + 1 ||
+      words.words > static_cast<std::uint32_t>(std::numeric_limits<WordId>::max())) {
+    throw KenlmFileError("1 to " + counted(counts[0] + 1, "word"), std::to_string(words.words));
+  }
+  tables.words = static_cast<WordId>(words.words);
+  const float multiplier = parameters.multiplier;
+  tables.vocabulary = parts.table<WordTable>(counts[0], multiplier, "words");
+  for (std::uint64_t i = 0; i < tables.vocabulary.slots(); ++i) {
+    const auto id = load<std::uint32_t>(tables.vocabulary.data() + i * WordTable::kSlot + 8);
+    if (id >= words.words) {
+      throw KenlmFileError("ids below " + std::to_string(words.words) + " in the vocabulary", std::to_string(id));
+    }
+  }
+  const bool rest = parameters.kind == kRestProbing;
+  if (rest) tables.layout = LmLayout::kRestProbing;
+  tables.unigrams = parts.take((counts[0] + 1) * (rest ? sizeof(RestWeights) : sizeof(Weights)), "1-grams");
+  const std::size_t order = counts.size();
+  for (std::size_t n = 2; n < order; ++n) {
+    const std::string what = std::to_string(n) + "-grams";
+    if (rest) {
+      tables.rests[n - 2] = parts.table<RestTable>(counts[n - 1], multiplier, what);
+    } else {
+      tables.middles[n - 2] = parts.table<MiddleTable>(counts[n - 1], multiplier, what);
+    }
+  }
+  tables.longest = parts.table<LongestTable>(counts[order - 1], multiplier, std::to_string(order) + "-grams");
+}
+
 // The offset of each word of the file, and the end.
-std::vector<std::uint64_t> read_spellings(Parts& parts, std::uint64_t words) {
+std::vector<std::uint64_t> read_spellings(FileParts& parts, std::uint64_t words) {
   std::vector<std::uint64_t> offsets{0};
   offsets.reserve(words + 1);
   const auto* const text = reinterpret_cast<const char*>(parts.at());
@@ -124,7 +133,7 @@ std::vector<std::uint64_t> read_spellings(Parts& parts, std::uint64_t words) {
   while (offsets.size() <= words) {
     const void* const stop = at == end ? nullptr : std::memchr(at, 0, static_cast<std::size_t>(end - at));
     if (stop == nullptr) {
-      throw KenlmFileError(some(words, "word"), "the end of the file after " + std::to_string(offsets.size() - 1));
+      throw KenlmFileError(counted(words, "word"), "the end of the file after " + std::to_string(offsets.size() - 1));
     }
     at = static_cast<const char*>(stop) + 1;
     offsets.push_back(static_cast<std::uint64_t>(at - text));
@@ -161,49 +170,34 @@ class File {
 LanguageModel KenlmFile::load(const std::string& path, bool copy) {
   LanguageModel model;
   model.memory_.push_back(Memory::of_file(path, copy));
-  Parts parts(model.memory_[0]);
+  FileParts parts(model.memory_[0]);
   const Parameters parameters = read_parameters(parts);
   const std::size_t order = parameters.order;
-  parts = Parts(model.memory_[0]);
+  parts = FileParts(model.memory_[0]);
   const std::byte* const header = parts.take(header_size(order), "a header");
   for (std::size_t i = 0; i < order; ++i) {
     const auto count = smt::load<std::uint64_t>(header + sizeof(Sanity) + sizeof(Parameters) + 8 * i);
     if (count > kMaxEntries) {
-      throw KenlmFileError("at most " + some(kMaxEntries, std::to_string(i + 1) + "-gram"), std::to_string(count));
+      throw KenlmFileError("at most " + counted(kMaxEntries, std::to_string(i + 1) + "-gram"), std::to_string(count));
     }
     model.counts_.push_back(count);
   }
 
   LmTables& tables = model.tables_;
   tables.order = parameters.order;
-  const auto words = smt::load<VocabularyHeader>(parts.take(sizeof(VocabularyHeader), "vocabulary"));
-  if (words.version != 0) throw KenlmFileError("version 0 of the vocabulary", std::to_string(words.version));
-  if (words.words == 0 || words.words > model.counts_[0] + 1 ||
-      words.words > static_cast<std::uint32_t>(std::numeric_limits<WordId>::max())) {
-    throw KenlmFileError("1 to " + some(model.counts_[0] + 1, "word"), std::to_string(words.words));
+  if (parameters.kind >= kTrie) {
+    read_trie(parts, model.counts_, {(parameters.kind - kTrie) % 2 != 0, parameters.kind - kTrie >= 2}, tables);
+  } else {
+    read_probing(parts, model.counts_, parameters, tables);
   }
-  tables.words = static_cast<WordId>(words.words);
-  const float multiplier = parameters.multiplier;
-  tables.vocabulary = parts.table<WordTable>(model.counts_[0], multiplier, "words");
-  for (std::uint64_t i = 0; i < tables.vocabulary.slots(); ++i) {
-    const auto id = smt::load<std::uint32_t>(tables.vocabulary.data() + i * WordTable::kSlot + 8);
-    if (id >= words.words) {
-      throw KenlmFileError("ids below " + std::to_string(words.words) + " in the vocabulary", std::to_string(id));
-    }
-  }
-  tables.unigrams = parts.take((model.counts_[0] + 1) * sizeof(Weights), "1-grams");
-  for (std::size_t n = 2; n < order; ++n) {
-    tables.middles[n - 2] =
-        parts.table<MiddleTable>(model.counts_[n - 1], multiplier, std::to_string(n) + "-grams");
-  }
-  tables.longest = parts.table<LongestTable>(model.counts_[order - 1], multiplier, std::to_string(order) + "-grams");
   if (parameters.has_spellings != 0) {
     model.spellings_ = reinterpret_cast<const char*>(parts.at());
-    model.offsets_ = read_spellings(parts, words.words);
+    model.offsets_ = read_spellings(parts, static_cast<std::uint64_t>(tables.words));
   }
-  if (parts.left() != 0) throw KenlmFileError("the end of the file", some(parts.left(), "byte") + " more");
+  if (parts.left() != 0) throw KenlmFileError("the end of the file", counted(parts.left(), "byte") + " more");
   tables.begin = model.find("<s>");
   tables.end = model.find("</s>");
+  model.kind_ = kKindNames[parameters.kind];
   return model;
 }
 
@@ -233,7 +227,7 @@ void KenlmFile::write(const LanguageModel& model, const std::string& path) {
   };
   write(tables.vocabulary);
   file.write(tables.unigrams, (model.counts_[0] + 1) * sizeof(Weights));
-  for (int n = 2; n < model.order(); ++n) write(tables.middle(n));
+  for (int n = 2; n < model.order(); ++n) write(tables.middles[n - 2]);
   write(tables.longest);
   file.write(model.text_.data(), model.text_.size());
   file.close();

@@ -1,4 +1,4 @@
-// KenLM's probing files: models used as mapped, and files that KenLM loads.
+// KenLM's binary files of all kinds: models used as mapped, and files that KenLM loads.
 #pragma once
 
 #include <stdexcept>
@@ -19,12 +19,10 @@ struct KenlmFileError : std::runtime_error {
 
 class KenlmFile {
  public:
-  // A whole KenLM file of another kind (a trie, quantised, with rest costs).
-  struct OtherKind {};
-
-  // Throws std::system_error, KenlmFileError, OtherKind. `copy`: read the file instead of mapping it.
+  // Throws std::system_error, KenlmFileError. `copy`: read the file instead of mapping it.
   static LanguageModel load(const std::string& path, bool copy);
-  // Throws std::system_error, std::invalid_argument.
+  // Writes a probing file; of a model that is mapped from a file, that file. Throws std::system_error,
+  // std::invalid_argument.
   static void write(const LanguageModel& model, const std::string& path);
 };
 

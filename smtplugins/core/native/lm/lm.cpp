@@ -36,8 +36,8 @@ void store(std::byte* at, const T& value) noexcept {
 }  // namespace
 
 WordId LanguageModel::find(std::string_view word) const noexcept {
-  const std::byte* const slot = tables_.vocabulary.find(hash_word(word));
-  return slot == nullptr ? kUnknown : load<WordId>(slot);
+  const std::uint64_t hash = hash_word(word);
+  return with_lookup(tables_, [&](auto lookup) { return lookup.word_from(lookup.word_home(hash), hash); });
 }
 
 std::string_view LanguageModel::word(WordId id) const noexcept {
@@ -51,7 +51,7 @@ LanguageModel::State LanguageModel::begin(bool bos) const {
   if (tables_.begin == kUnknown) {
     throw std::invalid_argument("the language model has no <s>: score with bos=False");
   }
-  const float backoff = tables_.unigram(tables_.begin).backoff;
+  const float backoff = tables_.backoff(tables_.begin);
   if (order() > 1 && has_extension(backoff)) {
     state.length = 1;
     state.words[0] = tables_.begin;

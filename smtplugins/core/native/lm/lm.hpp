@@ -9,7 +9,7 @@
 
 #include "lm/lm_state.hpp"
 #include "base/memory.hpp"
-#include "lm/probing.hpp"
+#include "lm/tables.hpp"
 
 namespace smt {
 
@@ -37,6 +37,8 @@ class LanguageModel {
   // The number of n-grams of each order, from the file's header.
   const std::vector<std::uint64_t>& counts() const noexcept { return counts_; }
   const LmTables& tables() const noexcept { return tables_; }
+  // The kind of KenLM file that it is, or would be.
+  const char* kind() const noexcept { return kind_; }
 
   // Id 0 is <unk>, also spelt <UNK>.
   std::size_t words() const noexcept { return static_cast<std::size_t>(tables_.words); }
@@ -57,6 +59,7 @@ class LanguageModel {
   friend class KenlmFile;
 
   std::vector<std::uint64_t> counts_;
+  const char* kind_ = "probing";
   LmTables tables_;
   std::vector<Memory> memory_;          // the memory of the tables
   std::vector<Weights> unigrams_;       // unless they are mapped from a file

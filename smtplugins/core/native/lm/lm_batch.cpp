@@ -17,10 +17,11 @@ constexpr int kHistory = kMaxOrder;  // words of the previous batch, in front of
 // Sentences that a thread takes at a time.
 constexpr std::size_t kShare = 256;
 
+template <class Lookup>
 class BatchScorer {
  public:
-  BatchScorer(const LanguageModel& lm, bool bos, SentenceScores scores, std::size_t first)
-      : lm_(lm.tables()), order_(lm.order()), scores_(scores), next_(first) {
+  BatchScorer(const Lookup& lookup, const LanguageModel& lm, bool bos, SentenceScores scores, std::size_t first)
+      : lm_(lookup), order_(lm.order()), scores_(scores), next_(first) {
     const LanguageModel::State begin = lm.begin(bos);
     begin_word_ = begin.length == 0 ? kUnknown : begin.words[0];
     begin_backoff_ = begin.length == 0 ? -0.0F : begin.backoff[0];
@@ -38,8 +39,8 @@ class BatchScorer {
   // A word by its hash.
   void add_hash(std::uint64_t hash) {
     starts_[size_] = false;
-    pending_[size_] = lm_.vocabulary.home(hash);
-    lm_.vocabulary.prefetch_from(pending_[size_]);
+    pending_[size_] = lm_.word_home(hash);
+    lm_.prefetch_word(pending_[size_]);
     hashes_[size_] = hash;
     by_hash_[by_hash_size_++] = static_cast<std::uint16_t>(size_);
     push(kUnknown);
@@ -61,8 +62,7 @@ class BatchScorer {
   void score() {
     for (int k = 0; k < by_hash_size_; ++k) {
       const int i = by_hash_[k];
-      const std::byte* const slot = lm_.vocabulary.find_from(pending_[i], hashes_[i]);
-      words_[kHistory + i] = slot == nullptr ? kUnknown : load<WordId>(slot);
+      words_[kHistory + i] = lm_.word_from(pending_[i], hashes_[i]);
     }
     by_hash_size_ = 0;
     score_words();
@@ -79,58 +79,57 @@ class BatchScorer {
     active_size_ = 0;
     for (int i = 0; i < size_; ++i) {
       const WordId word = words_[kHistory + i];
-      Weights entry = lm_.unigram(word);
-      if (starts_[i]) entry = {-0.0F, begin_backoff_};
-      prob_[i] = log10_prob(entry.prob);
+      Entry entry = lm_.unigram(word, nodes_[i]);
+      if (starts_[i]) {
+        entry.prob = -0.0F;
+        entry.backoff = begin_backoff_;
+        entry.independent = true;
+      }
+      prob_[i] = entry.prob;
       backoff_[1][i + 1] = entry.backoff;
-      keys_[i] = static_cast<std::uint64_t>(word);
       active_[active_size_] = i;
-      active_size_ += !independent_of_left(entry.prob) && has_extension(backoff_[1][i]) ? 1 : 0;
+      active_size_ += !entry.independent && has_extension(backoff_[1][i]) ? 1 : 0;
     }
   }
 
-  // Starts order n: computes keys, prefetches memory. Words that are not found back off.
-  template <class Table>
-  void ask(int n, const Table& table) {
+  // Starts order n: begins look-ups, prefetches memory. Words that are not found back off.
+  template <class Level>
+  void ask(int n, const Level& level) {
     for (int k = 0; k < active_size_; ++k) {
       const int i = active_[k];
-      const std::uint64_t key = extend(keys_[i], words_[kHistory + i - n + 1]);
-      keys_[i] = key;
-      slots_[k] = table.home(key);
-      table.prefetch_from(slots_[k]);
+      places_[k] = level.home(nodes_[i], words_[kHistory + i - n + 1]);
+      level.prefetch(places_[k]);
     }
     const float* const before = backoff_[n - 1];
     for (int i = 0; i < size_; ++i) prob_[i] += before[i];
   }
 
   void score_middle(int n) {
-    const MiddleTable& table = lm_.middle(n);
-    ask(n, table);
+    const auto level = lm_.middle(n);
+    ask(n, level);
     float* const backoff = backoff_[n];
     std::fill(backoff + 1, backoff + 1 + size_, -0.0F);
     int going_on = 0;
     for (int k = 0; k < active_size_; ++k) {
       const int i = active_[k];
-      const std::byte* const slot = table.slot_from(slots_[k], keys_[i]);
-      const bool matches = load<std::uint64_t>(slot) == keys_[i];
-      const auto entry = load<Weights>(slot + sizeof(std::uint64_t));
-      prob_[i] = matches ? log10_prob(entry.prob) : prob_[i];
+      Entry entry;
+      const bool matches = level.read(places_[k], nodes_[i], words_[kHistory + i - n + 1], entry);
+      prob_[i] = matches ? entry.prob : prob_[i];
       backoff[i + 1] = matches ? entry.backoff : -0.0F;
       active_[going_on] = i;
-      going_on += matches & !independent_of_left(entry.prob) & has_extension(backoff[i]) ? 1 : 0;
+      going_on += matches & !entry.independent & has_extension(backoff[i]) ? 1 : 0;
     }
     active_size_ = going_on;
   }
 
   void score_longest() {
-    const LongestTable& table = lm_.longest;
-    ask(order_, table);
+    const auto level = lm_.longest();
+    ask(order_, level);
     for (int k = 0; k < active_size_; ++k) {
       const int i = active_[k];
-      const std::byte* const slot = table.slot_from(slots_[k], keys_[i]);
-      const bool matches = load<std::uint64_t>(slot) == keys_[i];
-      const auto prob = load<float>(slot + sizeof(std::uint64_t));
-      prob_[i] = matches ? log10_prob(prob) : prob_[i];
+      Entry entry;
+      const bool matches = level.read(places_[k], nodes_[i], words_[kHistory + i - order_ + 1], entry);
+      prob_[i] = matches ? entry.prob : prob_[i];
     }
   }
 
@@ -155,7 +154,7 @@ class BatchScorer {
     in_sentence_ = false;
   }
 
-  const LmTables& lm_;
+  const Lookup lm_;
   int order_;
   WordId begin_word_;
   float begin_backoff_;
@@ -165,14 +164,14 @@ class BatchScorer {
   WordId words_[kHistory + kBatch] = {};
   float prob_[kBatch];
   Column backoff_[kMaxOrder];  // by order
-  std::uint64_t keys_[kBatch];
+  typename Lookup::Node nodes_[kBatch];
   int active_size_ = 0;
   int active_[kBatch];
-  const std::byte* slots_[kBatch];
+  typename Lookup::Place places_[kBatch];
   int by_hash_size_ = 0;
   std::uint16_t by_hash_[kBatch];
   std::uint64_t hashes_[kBatch];
-  const std::byte* pending_[kBatch];
+  typename Lookup::Place pending_[kBatch];
 
   SentenceScores scores_;
   std::size_t next_;
@@ -243,54 +242,62 @@ void in_parallel(std::size_t sentences, int threads, Share share) {
   work();
 }
 
+// Runs put(scorer, first, last), which puts a share of the sentences into a scorer.
+template <class Put>
+void score_shares(const LanguageModel& lm, bool bos, std::size_t sentences, int threads, SentenceScores scores,
+                  Put put) {
+  lm.begin(bos);  // checks
+  with_lookup(lm.tables(), [&](auto lookup) {
+    in_parallel(sentences, threads, [&](std::size_t first, std::size_t last) {
+      BatchScorer<decltype(lookup)> scorer(lookup, lm, bos, scores, first);
+      put(scorer, first, last);
+      scorer.finish();
+    });
+  });
+}
+
 }  // namespace
 
 void score_ids(const LanguageModel& lm, const WordId* ids, const std::int64_t* offsets, std::size_t sentences, bool bos,
                bool eos, int threads, SentenceScores scores) {
   const WordId end = eos ? lm.end_marker() : kUnknown;
-  lm.begin(bos);
-  in_parallel(sentences, threads, [&](std::size_t first, std::size_t last) {
-    BatchScorer scorer(lm, bos, scores, first);
+  score_shares(lm, bos, sentences, threads, scores, [&](auto& scorer, std::size_t first, std::size_t last) {
     for (std::size_t i = first; i < last; ++i) {
       scorer.begin_sentence();
       for (std::int64_t j = offsets[i]; j < offsets[i + 1]; ++j) scorer.add(ids[j]);
       if (eos) scorer.add(end);
     }
-    scorer.finish();
   });
 }
 
 void score_texts(const LanguageModel& lm, const char* text, const std::int64_t* offsets, std::size_t sentences,
                  bool bos, bool eos, int threads, SentenceScores scores) {
   const WordId end = eos ? lm.end_marker() : kUnknown;
-  lm.begin(bos);
-  in_parallel(sentences, threads, [&](std::size_t first, std::size_t last) {
-    BatchScorer scorer(lm, bos, scores, first);
+  score_shares(lm, bos, sentences, threads, scores, [&](auto& scorer, std::size_t first, std::size_t last) {
     for (std::size_t i = first; i < last; ++i) {
       scorer.begin_sentence();
       for_each_hash(text + offsets[i], text + offsets[i + 1], [&](std::uint64_t hash) { scorer.add_hash(hash); });
       if (eos) scorer.add(end);
     }
-    scorer.finish();
   });
 }
 
 void find_words(const LanguageModel& lm, const char* text, const std::int64_t* offsets, std::size_t words,
                 WordId* ids) {
-  const WordTable& table = lm.tables().vocabulary;
-  std::uint64_t hashes[kBatch];
-  for (std::size_t first = 0; first < words; first += kBatch) {
-    const std::size_t count = std::min<std::size_t>(kBatch, words - first);
-    for (std::size_t i = 0; i < count; ++i) {
-      const std::int64_t begin = offsets[first + i];
-      hashes[i] = hash_padded(text + begin, static_cast<std::size_t>(offsets[first + i + 1] - begin));
-      table.prefetch(hashes[i]);
+  with_lookup(lm.tables(), [&](auto lookup) {
+    std::uint64_t hashes[kBatch];
+    typename decltype(lookup)::Place places[kBatch];
+    for (std::size_t first = 0; first < words; first += kBatch) {
+      const std::size_t count = std::min<std::size_t>(kBatch, words - first);
+      for (std::size_t i = 0; i < count; ++i) {
+        const std::int64_t begin = offsets[first + i];
+        hashes[i] = hash_padded(text + begin, static_cast<std::size_t>(offsets[first + i + 1] - begin));
+        places[i] = lookup.word_home(hashes[i]);
+        lookup.prefetch_word(places[i]);
+      }
+      for (std::size_t i = 0; i < count; ++i) ids[first + i] = lookup.word_from(places[i], hashes[i]);
     }
-    for (std::size_t i = 0; i < count; ++i) {
-      const std::byte* const slot = table.find(hashes[i]);
-      ids[first + i] = slot == nullptr ? kUnknown : load<WordId>(slot);
-    }
-  }
+  });
 }
 
 }  // namespace smt

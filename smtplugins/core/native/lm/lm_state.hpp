@@ -12,7 +12,7 @@
 #include <cstring>
 #include <type_traits>
 
-#include "lm/probing.hpp"
+#include "lm/tables.hpp"
 
 namespace smt {
 

@@ -26,6 +26,13 @@ struct Weights {
   float backoff;
 };
 
+// With the estimate of the probability while the words before the n-gram are not known.
+struct RestWeights {
+  float prob;
+  float backoff;
+  float rest;
+};
+
 inline float log10_prob(float prob) noexcept { return -std::fabs(prob); }
 inline bool independent_of_left(float prob) noexcept { return std::signbit(prob); }
 inline bool has_extension(float backoff) noexcept {
@@ -110,24 +117,8 @@ class ProbingTable {
 
 using WordTable = ProbingTable<12>;     // hash of a word: its id
 using MiddleTable = ProbingTable<16>;   // key: Weights
+using RestTable = ProbingTable<20>;     // key: RestWeights
 using LongestTable = ProbingTable<12>;  // key: prob
-
-// The parts of a model, borrowed.
-struct LmTables {
-  int order = 0;
-  WordId words = 0;  // ids are 0 .. words - 1
-  WordId begin = kUnknown;
-  WordId end = kUnknown;
-  const std::byte* unigrams = nullptr;  // Weights by id
-  WordTable vocabulary;
-  MiddleTable middles[kMaxOrder - 1];  // middles[n - 2] is that of order n, 2 <= n < order
-  LongestTable longest;                // of a model of order 2 or more
-
-  Weights unigram(WordId id) const noexcept {
-    return load<Weights>(unigrams + static_cast<std::size_t>(id) * sizeof(Weights));
-  }
-  const MiddleTable& middle(int n) const noexcept { return middles[n - 2]; }
-};
 
 // MurmurHash64A (A. Appleby, public domain) of `size` bytes; `last(at)` gives the 1 to 7 bytes at the end as a number.
 template <class Last>

@@ -32,7 +32,7 @@ class LmStatesOf final : public LmStates {
     RightState<N> state;
     number(state);
     const LmTables& lm = scorer().lm();
-    const float backoff = lm.unigram(lm.begin).backoff;
+    const float backoff = lm.backoff(lm.begin);
     state.length = 1;
     state.words[0] = lm.begin;
     state.backoff[0] = backoff;

@@ -10,48 +10,53 @@
 #include <cstring>
 
 #include "lm/lm_state.hpp"
-#include "lm/probing.hpp"
+#include "lm/tables.hpp"
 
 namespace smt {
 
 struct Step {
   float prob;             // log10
+  float rest;             // its estimate while the words before are not known, unless `independent`
   std::uint8_t length;    // words of the matched n-gram
   bool independent;       // a further word to the left would not change the probability
   std::uint64_t pointer;  // the n-gram's key
 };
 
-// One word after a state. `next` must not be `state`.
-template <int N>
-Step step(const LmTables& lm, const RightState<N>& state, WordId word, RightState<N>& next) noexcept {
-  const Weights unigram = lm.unigram(word);
-  Step result{log10_prob(unigram.prob), 1, independent_of_left(unigram.prob), static_cast<std::uint64_t>(word)};
+// The steps and joins of each layout. Those of the probing tables are part of the callers' code; those of the others
+// are functions of their own, so that the callers stay small.
+namespace layout {
+
+template <int N, class Lookup>
+Step step(const Lookup& lm, const RightState<N>& state, WordId word, RightState<N>& next) noexcept {
+  typename Lookup::Node node;
+  Entry entry = lm.unigram(word, node);
+  Step result{entry.prob, entry.rest, 1, entry.independent, Lookup::key(node)};
   next.words[0] = word;
-  next.backoff[0] = unigram.backoff;
-  next.length = has_extension(unigram.backoff) ? 1 : 0;
+  next.backoff[0] = entry.backoff;
+  next.length = has_extension(entry.backoff) ? 1 : 0;
 
   int matched = 1;
   for (; matched <= state.length && !result.independent; ++matched) {
     const WordId before = state.words[matched - 1];
-    const std::uint64_t key = extend(result.pointer, before);
-    if (matched == lm.order - 1) {
+    if (matched == lm.order() - 1) {
       result.independent = true;
-      if (const std::byte* slot = lm.longest.find(key)) {
-        result.prob = log10_prob(load<float>(slot));
-        result.pointer = key;
+      const auto longest = lm.longest();
+      if (longest.read(longest.home(node, before), node, before, entry)) {
+        result.prob = entry.prob;
+        result.pointer = Lookup::key(node);
         ++matched;
       }
       break;
     }
-    const std::byte* const slot = lm.middle(matched + 1).find(key);
-    if (slot == nullptr) {
+    const auto level = lm.middle(matched + 1);
+    if (!level.read(level.home(node, before), node, before, entry)) {
       result.independent = true;
       break;
     }
-    const auto entry = load<Weights>(slot);
-    result.prob = log10_prob(entry.prob);
-    result.independent = independent_of_left(entry.prob);
-    result.pointer = key;
+    result.prob = entry.prob;
+    result.rest = entry.rest;
+    result.independent = entry.independent;
+    result.pointer = Lookup::key(node);
     next.words[matched] = before;
     next.backoff[matched] = entry.backoff;
     if (has_extension(entry.backoff)) next.length = static_cast<std::uint8_t>(matched + 1);
@@ -61,14 +66,41 @@ Step step(const LmTables& lm, const RightState<N>& state, WordId word, RightStat
   return result;
 }
 
-// Prefetches the memory of a step.
+template <int N>
+[[gnu::noinline]] Step other_step(const LmTables& lm, const RightState<N>& state, WordId word,
+                                  RightState<N>& next) noexcept {
+  if (lm.layout == LmLayout::kTrie) return step(TrieLookup(lm), state, word, next);
+  return step(ProbingLookup<true>(lm), state, word, next);
+}
+
+}  // namespace layout
+
+// One word after a state. `next` must not be `state`.
+template <int N>
+Step step(const LmTables& lm, const RightState<N>& state, WordId word, RightState<N>& next) noexcept {
+  if (lm.layout != LmLayout::kProbing) [[unlikely]] return layout::other_step(lm, state, word, next);
+  return layout::step(ProbingLookup<false>(lm), state, word, next);
+}
+
+// Prefetches the memory of a step, of a trie only that of its first look-up.
 template <int N>
 void prefetch_step(const LmTables& lm, const RightState<N>& state, WordId word) noexcept {
-  auto key = static_cast<std::uint64_t>(word);
-  for (int n = 2; n <= state.length + 1; ++n) {
-    key = extend(key, state.words[n - 2]);
-    n == lm.order ? lm.longest.prefetch(key) : lm.middle(n).prefetch(key);
-  }
+  with_lookup(lm, [&](auto lookup) {
+    using Lookup = decltype(lookup);
+    typename Lookup::Node node;
+    if constexpr (std::is_same_v<Lookup, TrieLookup>) {
+      if (state.length == 0) return;
+      lookup.unigram(word, node);
+      const auto prefetch = [&](const auto& level) { level.prefetch(level.home(node, state.words[0])); };
+      lm.order == 2 ? prefetch(lookup.longest()) : prefetch(lookup.middle(2));
+    } else {
+      node = static_cast<std::uint64_t>(word);
+      for (int n = 2; n <= state.length + 1; ++n) {
+        const auto prefetch = [&](const auto& level) { level.prefetch(level.home(node, state.words[n - 2])); };
+        n == lm.order ? prefetch(lookup.longest()) : prefetch(lookup.middle(n));
+      }
+    }
+  });
 }
 
 // The result of joining two strings. It depends only on the right state of the left string and the left state of the
@@ -76,6 +108,7 @@ void prefetch_step(const LmTables& lm, const RightState<N>& state, WordId word) 
 template <int N>
 struct Joined {
   float score = 0.0F;        // log10, on top of the scores of both strings
+  float open_score = 0.0F;   // to be added if the left piece's left state is open: rest costs in place of probabilities
   std::uint8_t gained = 0;   // pointers that the whole's left state gains, if the left piece's is open
   bool closes = true;        // and whether it is full then
   std::uint8_t context = 0;  // words of the left piece that stay in the right state, behind those of the right piece
@@ -85,58 +118,75 @@ struct Joined {
   Joined() noexcept {}
 };
 
-// The left piece must have words.
-template <int N>
-Joined<N> join(const LmTables& lm, const RightState<N>& before, const LeftState<N>& after) noexcept {
+namespace layout {
+
+template <int N, class Lookup>
+Joined<N> join(const Lookup& lm, const RightState<N>& before, const LeftState<N>& after) noexcept {
   Joined<N> joined;
   int context = before.length;  // words of the left piece that may still matter
   bool open = context > 0;
   double score = 0.0;  // probabilities are added and subtracted
+  double open_score = 0.0;
   std::memcpy(joined.backoff, before.backoff, sizeof joined.backoff);
 
-  for (int n = 1; n <= after.length && context > 0; ++n) {
+  int n = 1;
+  for (; n <= after.length && context > 0; ++n) {
     // Word n of the right piece: so far its n-gram begins with the piece; now words come before it.
-    std::uint64_t key = after.pointers[n - 1];
+    const std::uint64_t pointer = after.pointers[n - 1];
+    typename Lookup::Node node = lm.node(n, pointer);
+    std::uint64_t key = pointer;
     float backoff[N - 1];
-    float prob = 0.0F;
+    Entry entry;
     int matched = 0;
     int kept = 0;
     bool independent = false;
     for (; matched < context && !independent;) {
-      const std::uint64_t longer = extend(key, before.words[matched]);
-      if (n + matched + 1 == lm.order) {
+      const WordId word = before.words[matched];
+      if (n + matched + 1 == lm.order()) {
         independent = true;
-        if (const std::byte* slot = lm.longest.find(longer)) {
-          prob = log10_prob(load<float>(slot));
+        const auto longest = lm.longest();
+        Entry last;
+        if (longest.read(longest.home(node, word), node, word, last)) {
+          entry = last;
           ++matched;
         }
         break;
       }
-      const std::byte* const slot = lm.middle(n + matched + 1).find(longer);
-      if (slot == nullptr) {
+      const auto level = lm.middle(n + matched + 1);
+      Entry longer;
+      if (!level.read(level.home(node, word), node, word, longer)) {
         independent = true;
         break;
       }
-      const auto entry = load<Weights>(slot);
-      prob = log10_prob(entry.prob);
-      independent = independent_of_left(entry.prob);
+      entry = longer;
+      independent = entry.independent;
       backoff[matched] = entry.backoff;
-      key = longer;
+      key = Lookup::key(node);
       ++matched;
       if (has_extension(entry.backoff)) kept = matched;
     }
     if (matched > 0) {
       // Replaces the estimate without context by the real probability.
-      const std::uint64_t pointer = after.pointers[n - 1];
-      const float estimate =
-          n == 1 ? lm.unigram(static_cast<WordId>(pointer)).prob : load<float>(lm.middle(n).find(pointer));
-      score += static_cast<double>(prob) - static_cast<double>(log10_prob(estimate));
+      score += static_cast<double>(entry.prob) - static_cast<double>(lm.entry(n, pointer).rest);
+    } else if constexpr (Lookup::kRest) {
+      const Entry alone = lm.entry(n, pointer);
+      score += static_cast<double>(alone.prob) - static_cast<double>(alone.rest);
     }
     for (int i = matched; i < context; ++i) score += static_cast<double>(joined.backoff[i]);
-    if (open && !independent) joined.pointers[joined.gained++] = key;
+    if (open && !independent) {
+      joined.pointers[joined.gained++] = key;
+      if constexpr (Lookup::kRest) open_score += static_cast<double>(entry.rest) - static_cast<double>(entry.prob);
+    }
     open = open && !independent && kept == before.length;
     context = kept;
     std::memcpy(joined.backoff, backoff, static_cast<std::size_t>(kept) * sizeof(float));
+  }
+  if constexpr (Lookup::kRest) {
+    // No word before the right piece changes the probabilities of the others.
+    for (; n <= after.length; ++n) {
+      const Entry alone = lm.entry(n, after.pointers[n - 1]);
+      score += static_cast<double>(alone.prob) - static_cast<double>(alone.rest);
+    }
   }
 
   if (after.full) {
@@ -145,9 +195,26 @@ Joined<N> join(const LmTables& lm, const RightState<N>& before, const LeftState<
     open = false;
   }
   joined.score = static_cast<float>(score);
+  joined.open_score = static_cast<float>(open_score);
   joined.closes = !open;
   joined.context = static_cast<std::uint8_t>(context);
   return joined;
+}
+
+template <int N>
+[[gnu::noinline]] Joined<N> other_join(const LmTables& lm, const RightState<N>& before,
+                                       const LeftState<N>& after) noexcept {
+  if (lm.layout == LmLayout::kTrie) return join(TrieLookup(lm), before, after);
+  return join(ProbingLookup<true>(lm), before, after);
+}
+
+}  // namespace layout
+
+// The left piece must have words.
+template <int N>
+Joined<N> join(const LmTables& lm, const RightState<N>& before, const LeftState<N>& after) noexcept {
+  if (lm.layout != LmLayout::kProbing) [[unlikely]] return layout::other_join(lm, before, after);
+  return layout::join(ProbingLookup<false>(lm), before, after);
 }
 
 // Extends `whole`, the state of the left piece, to the state of both. `open`: whether its left state may still grow.
@@ -186,7 +253,7 @@ class RuleScorer {
 
   // Only before all symbols; the model must have <s>.
   void begin_sentence() noexcept {
-    const float backoff = lm_.unigram(lm_.begin).backoff;
+    const float backoff = lm_.backoff(lm_.begin);
     state_.right.length = has_extension(backoff) ? 1 : 0;
     state_.right.words[0] = lm_.begin;
     state_.right.backoff[0] = backoff;
@@ -196,12 +263,12 @@ class RuleScorer {
   void terminal(WordId word) noexcept {
     const RightState<N> before = state_.right;
     const Step scored = step(lm_, before, word, state_.right);
-    score_ += static_cast<double>(scored.prob);
-    if (!open_) return;
-    if (scored.independent) {
+    if (!open_ || scored.independent) {
+      score_ += static_cast<double>(scored.prob);
       open_ = false;
       return;
     }
+    score_ += static_cast<double>(scored.rest);
     state_.left.pointers[state_.left.length++] = scored.pointer;
     if (state_.right.length != before.length + 1) open_ = false;
   }
@@ -223,6 +290,7 @@ class RuleScorer {
   // With a cached join of `right()` and the child's left state.
   void gap(const ChartState<N>& child, const Joined<N>& joined, double score = 0.0) noexcept {
     score_ += score + static_cast<double>(joined.score);
+    if (open_) score_ += static_cast<double>(joined.open_score);
     if (!child.empty()) apply(joined, child, state_, open_);
   }
   const RightState<N>& right() const noexcept { return state_.right; }

@@ -8,9 +8,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
-from smtplugins.contracts.errors import SmtError
 from smtplugins.contracts.tools.grammars import fragment_scores
-from smtplugins.contracts.tools.language_models import KenlmMissing, read_lm
+from smtplugins.contracts.tools.language_models import read_lm
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -40,11 +39,7 @@ class Baseline:
         base: Literal["e", "10"] = "e",
         markers: Literal["sentence", "rules"] = "sentence",
     ) -> None:
-        try:
-            self.model: Any = read_lm(path)
-        except KenlmMissing as error:
-            raise SmtError(str(error)) from None
-        self._path = path
+        self.model: Any = read_lm(path)
         self.scale = math.log(10) if base == "e" else 1.0
         self.markers = markers == "rules"
         self._numbers: weakref.WeakKeyDictionary[Vocabulary, Array] = weakref.WeakKeyDictionary()
@@ -60,8 +55,6 @@ class Baseline:
         """Return the model's scorer for native searches, its values multiplied by ``scale``."""
         from smtplugins.contracts.tools.search import lm_scorer
 
-        if not hasattr(self.model, "ids"):
-            raise SmtError(f"{self._path}: a decoder needs an ARPA file or a KenLM probing file (`smt lm` writes one)")
         return lm_scorer(self.model, (), markers=self.markers, scale=self.scale * scale)
 
     def numbers(self, vocabulary: Vocabulary) -> Array:

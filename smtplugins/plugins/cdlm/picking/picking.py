@@ -131,12 +131,9 @@ def perplexity(path: Path, texts: Sequence[str]) -> tuple[float, int]:
     """Return a text's perplexity under a language model, counting sentence ends, and its number of unknown words."""
     import numpy as np
 
-    from smtplugins.contracts.tools.language_models import KenlmMissing, read_lm
+    from smtplugins.contracts.tools.language_models import read_lm
 
-    try:
-        model = read_lm(path)
-    except KenlmMissing as error:
-        raise SmtError(str(error)) from None
+    model = read_lm(path)
     scores, unknown = model.score_sentences(list(texts))
     words = sum(len(text.split()) + 1 for text in texts)
     if not words:

@@ -47,13 +47,13 @@ def add_learning(parser: argparse.ArgumentParser) -> None:
 
 def material_of(args: argparse.Namespace, listed: EventList) -> BlockMaterial:
     """Make the training material from the command line."""
-    from smtplugins.contracts.tools.language_models import read_native_lm
+    from smtplugins.contracts.tools.language_models import read_lm
 
     for name, least in (("threshold", 0), ("keep", 1), ("seed", 0)):
         if getattr(args, name) < least:
             raise UsageError(f"{name}: expected {least} or more, found {getattr(args, name)}")
     estimates = Estimates(args.smoothing, args.floor, args.lex_norm)
-    return BlockMaterial(listed, read_native_lm(args.lm), args.threshold, args.keep, estimates)
+    return BlockMaterial(listed, read_lm(args.lm), args.threshold, args.keep, estimates)
 
 
 def float_recipe(args: argparse.Namespace) -> Recipe:

@@ -74,7 +74,7 @@ class BlockModel:
         floor: float = 1e-7,
         lex_norm: LexNorm = "paper",
     ) -> None:
-        from smtplugins.contracts.tools.language_models import read_native_lm
+        from smtplugins.contracts.tools.language_models import read_lm
 
         if min_left < 0:
             raise UsageError(f"block-model: min_left: expected 0 or more, found {min_left}")
@@ -85,7 +85,7 @@ class BlockModel:
                 f"{events_digest[:12]}, found other events in {events_path}, {digest[:12]}: make the former again, or "
                 "train a model from these"
             )
-        self._lm: Any = read_native_lm(lm_path)
+        self._lm: Any = read_lm(lm_path)
         self._bigrams = None if bigrams_path is None else BigramWeights.load(bigrams_path)
         self._min_left, self._end = min_left, end
         self._estimates = Estimates(smoothing, floor, lex_norm)

@@ -182,7 +182,7 @@ class BlockScorer final : public AnyBlockScorer {
     State state;
     state.lm.length = 1;
     state.lm.words[0] = lm_.begin;
-    state.lm.backoff[0] = lm_.unigram(lm_.begin).backoff;
+    state.lm.backoff[0] = lm_.backoff(lm_.begin);
     state.block = model().none();
     return state;
   }

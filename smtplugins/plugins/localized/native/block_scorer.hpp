@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "blocks.hpp"
-#include "lm/probing.hpp"
+#include "lm/tables.hpp"
 #include "search/scorer.hpp"
 
 namespace smt::localized {

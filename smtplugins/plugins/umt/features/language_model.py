@@ -73,9 +73,9 @@ class UndirectedLm(SimpleStateful, SimpleUndirected):
         base: Literal["e", "10"] = "e",
         markers: Literal["sentence", "rules"] = "sentence",
     ) -> None:
-        from smtplugins.contracts.tools.language_models import read_native_lm
+        from smtplugins.contracts.tools.language_models import read_lm
 
-        self._model = read_native_lm(path)
+        self._model = read_lm(path)
         self.lm_mode = mode
         self._markers = markers == "rules"
         self._scale = math.log(10) if base == "e" else 1.0

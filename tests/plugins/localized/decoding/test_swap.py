@@ -18,7 +18,7 @@ from smtplugins.contracts.offers import Offer
 from smtplugins.core.grammar.rules import Edges, Rules
 from smtplugins.core.graph.hypergraph import Hypergraph
 from smtplugins.core.graph.inference import kbest, paths
-from smtplugins.core.lm.ngram_model import read_native_lm
+from smtplugins.core.lm.ngram_model import read_lm
 from smtplugins.host.config.resources import Resources
 from smtplugins.host.config.rule_tables import RuleTable
 from smtplugins.host.features.scoring import Active
@@ -45,7 +45,7 @@ def case(folder: Path, seed: int) -> tuple[BlockSystem, BlockModel, Model]:
     # A word for each word, so that every sentence has a translation of known words.
     pairs += [one for one in (((a,), (b,)) for a, b in zip("abc", "xyz", strict=True)) if one not in pairs]
     listed = collect(blocks_of(pairs), [(" ".join(a), " ".join(b), None) for a, b in bitext], folder / "events")
-    lm = read_native_lm(tiny_lm(folder))
+    lm = read_lm(tiny_lm(folder))
     material = BlockMaterial(listed, lm, keep=3)
     write_table(listed.blocks, listed.counts.total, folder / "table", 3)
     draw = np.random.default_rng(seed)
@@ -216,7 +216,7 @@ def test_blocks_that_were_never_left_stay_where_they_are(tmp_path: Path) -> None
     texts = [("a b", "y x", None)] + [("a", "x", None), ("b", "y", None)] * 3
     listed = collect(blocks_of(pairs), texts, tmp_path / "events")
     assert sorted(listed.counts.left.tolist()) == [0, 1]
-    material = BlockMaterial(listed, read_native_lm(tiny_lm(tmp_path)))
+    material = BlockMaterial(listed, read_lm(tiny_lm(tmp_path)))
     write_table(listed.blocks, listed.counts.total, tmp_path / "table", 9)
     # What is neutral costs: "x y" is a neutral and a right block, "y x" a neutral and a left one.
     model = Model({"orientation": 1.0})

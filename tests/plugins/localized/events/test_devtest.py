@@ -10,7 +10,7 @@ import pytest
 from smtplugins.contracts.data import Sentence
 from smtplugins.contracts.models import Model
 from smtplugins.core.graph.inference import kbest
-from smtplugins.core.lm.ngram_model import read_native_lm
+from smtplugins.core.lm.ngram_model import read_lm
 from smtplugins.plugins.localized.decoding.block_system import BlockSystem, write_table
 from smtplugins.plugins.localized.events.collecting import collect
 from smtplugins.plugins.localized.events.devtest import Chosen, Modified, Numbers, choose, events_of
@@ -24,7 +24,7 @@ def _material(tmp_path: Path) -> BlockMaterial:
     pairs, bitext = random_case(5, sentences=60)
     pairs += [one for one in (((a,), (b,)) for a, b in zip("abc", "xyz", strict=True)) if one not in pairs]
     listed = collect(blocks_of(pairs), [(" ".join(a), " ".join(b), None) for a, b in bitext], tmp_path / "events")
-    return BlockMaterial(listed, read_native_lm(tiny_lm(tmp_path)), threshold=0)
+    return BlockMaterial(listed, read_lm(tiny_lm(tmp_path)), threshold=0)
 
 
 def test_of_so_many_translations_the_best_one_is_taken(material: BlockMaterial, tmp_path: Path) -> None:

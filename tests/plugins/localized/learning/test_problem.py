@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from smtplugins.core.lm.ngram_model import read_native_lm
+from smtplugins.core.lm.ngram_model import read_lm
 from smtplugins.plugins.localized.events.collecting import collect
 from smtplugins.plugins.localized.events.event_lists import LEFT, LETTERS, EventList
 from smtplugins.plugins.localized.learning.problem import BigramPairs, BlockEvents, bigram_problem, neutral_problem
@@ -26,7 +26,7 @@ def listed_of(folder: Path, seed: int = 2, sentences: int = 40) -> EventList:
 
 def problem_of(folder: Path, listed: EventList, threshold: int = 1) -> BlockEvents:
     columns = block_columns(listed.blocks, listed.counts)
-    lm = BoundaryLm(read_native_lm(tiny_lm(folder)), listed.blocks)
+    lm = BoundaryLm(read_lm(tiny_lm(folder)), listed.blocks)
     first, second, _ = listed.bigrams(threshold)
     return bigram_problem(listed, columns, lm, BigramPairs(first, second), keep=KEEP)
 
@@ -65,7 +65,7 @@ def test_features_of_alternatives(tmp_path: Path) -> None:
     listed = listed_of(tmp_path)
     problem = problem_of(tmp_path, listed)
     columns = block_columns(listed.blocks, listed.counts)
-    lm = BoundaryLm(read_native_lm(tiny_lm(tmp_path)), listed.blocks)
+    lm = BoundaryLm(read_lm(tiny_lm(tmp_path)), listed.blocks)
     rest = lm.rest()
     groups, _, offsets, ids, values, block, orientation = problem.training.rows(0, len(problem.training))
     pairs = {pair: k for k, pair in enumerate(zip(problem.bigrams.first, problem.bigrams.second, strict=True))}
@@ -88,7 +88,7 @@ def test_features_of_alternatives(tmp_path: Path) -> None:
 def test_neutral_blocks_have_those_of_their_source_phrase(tmp_path: Path) -> None:
     listed = listed_of(tmp_path)
     columns = block_columns(listed.blocks, listed.counts)
-    lm = BoundaryLm(read_native_lm(tiny_lm(tmp_path)), listed.blocks)
+    lm = BoundaryLm(read_lm(tiny_lm(tmp_path)), listed.blocks)
     problem = neutral_problem(listed, columns, lm, keep=KEEP)
     groups, right, _, ids, values, block, _ = problem.training.rows(0, len(problem.training))
     counts, blocks = listed.counts.total.tolist(), listed.blocks

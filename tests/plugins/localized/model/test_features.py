@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from smtplugins.contracts.errors import UsageError
-from smtplugins.core.lm.ngram_model import read_native_lm
+from smtplugins.core.lm.ngram_model import read_lm
 from smtplugins.plugins.localized.events.collecting import collect
 from smtplugins.plugins.localized.events.event_lists import EventList
 from smtplugins.plugins.localized.model.features import BoundaryLm, Estimates, LexNorm, block_columns
@@ -64,7 +64,7 @@ def test_lexical_weight_as_the_formula_says(listed: EventList, norm: LexNorm) ->
 
 
 def test_a_language_model_inside_and_between_blocks(listed: EventList, tmp_path: Path) -> None:
-    model = read_native_lm(tiny_lm(tmp_path))
+    model = read_lm(tiny_lm(tmp_path))
     blocks = listed.blocks
     lm = BoundaryLm(model, blocks)
     rest = lm.rest()

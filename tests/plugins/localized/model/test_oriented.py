@@ -84,9 +84,9 @@ def test_the_whole_model_on_a_list(listed: EventList, tmp_path: Path) -> None:
     )
     assert [row["rare-left"] for row in rows] == [0.0, -1.0, 0.0, -1.0]
     # All words of the language model are there: first ones, those inside of blocks behind their own words, the end.
-    from smtplugins.core.lm.ngram_model import read_native_lm
+    from smtplugins.core.lm.ngram_model import read_lm
 
-    model = read_native_lm(lm)
+    model = read_lm(lm)
     scores = [one for one, _, _ in model.full_scores("x y z")]
     found = rows[0]["lm-first"] + rows[0]["neutral-lm-first"]
     assert found == pytest.approx(math.log(10) * sum(scores), rel=1e-5)
@@ -97,11 +97,11 @@ def test_the_whole_model_on_a_list(listed: EventList, tmp_path: Path) -> None:
 def test_bigrams_of_other_events(listed: EventList, tmp_path: Path) -> None:
     import numpy as np
 
-    from smtplugins.core.lm.ngram_model import read_native_lm
+    from smtplugins.core.lm.ngram_model import read_lm
 
     other = collect(blocks_of(BLOCKS[:2]), [("a b", "x y", None)], tmp_path / "other")
     first, second, _ = other.bigrams(0)
     weights = BigramWeights(other.blocks, first, second, np.zeros(len(first), dtype=np.float32))
-    feature = BlockModel.of(listed, read_native_lm(tiny_lm(tmp_path)), weights)
+    feature = BlockModel.of(listed, read_lm(tiny_lm(tmp_path)), weights)
     with pytest.raises(SmtError, match="expected block bigrams learnt from these events"):
         feature.native()
