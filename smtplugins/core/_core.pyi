@@ -394,6 +394,10 @@ class LanguageModel:
         """n-grams of each order, as the file's header has them."""
 
     @property
+    def has_words(self) -> bool:
+        """Whether the file has the words, and not only hashes."""
+
+    @property
     def kind(self) -> str:
         """The kind of KenLM file that it is, or would be written as."""
 

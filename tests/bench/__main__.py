@@ -28,7 +28,7 @@ from heldout import heldout
 from inference import inference
 from judging import judging
 from learners import learners
-from lm import lm, lm_big
+from lm import lm, lm_big, lm_kinds
 from loading import loading
 from localized import localized
 from loops import PHRASES, loop_starts, loops
@@ -117,7 +117,7 @@ def lists() -> dict[str, Any]:
 def main() -> None:
     """Run the benchmarks named, or all."""
     benchmarks: dict[str, Callable[[], dict[str, Any]]] = {"startup": startup, "lists": lists}
-    benchmarks |= {"lm": lambda: lm(SHARED, EXAMPLE), "lm_big": lm_big}
+    benchmarks |= {"lm": lambda: lm(SHARED, EXAMPLE), "lm_big": lm_big, "lm_kinds": lambda: lm_kinds(SHARED)}
     benchmarks |= {"grammar": lambda: grammar(SHARED), "nbest": lambda: nbest(SHARED), "search": lambda: search(SHARED)}
     benchmarks |= {"parsing": lambda: parsing(SHARED), "loading": lambda: loading(SHARED)}
     benchmarks |= {"phrase_loading": lambda: phrase_loading(SHARED), "probing": lambda: probing(SHARED)}

@@ -28,6 +28,18 @@ def lm(shared: Path, example: Path) -> dict[str, Any]:
         return {"file": path.name, **_loads(path, plain, binary), **_scores(binary, sentences, rounds=15)}
 
 
+def lm_kinds(shared: Path, rounds: int = 9) -> dict[str, Any]:
+    """Scores of Multi30k's test set by the gold 4-gram in KenLM's files of each kind."""
+    from smtplugins.core.lm.ngram_model import read_lm
+
+    gold = shared / "gold/moses/binary/kenlm"
+    if not gold.exists():
+        return {}
+    text = (shared / "data/multi30k/test_2016.en").read_text(encoding="utf-8")
+    sentences = [" ".join(line.lower().split()) for line in text.splitlines()] * 10
+    return {file.stem: _speed(read_lm(file), file, sentences, rounds) for file in sorted(gold.glob("en.4.*.klm"))}
+
+
 def lm_big(lines: int = 330_000) -> dict[str, Any]:
     """A synthetic trigram model of more than 200 MB and 50,000 of its own sentences; takes a minute to make."""
     with tempfile.TemporaryDirectory() as name:

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
+
+from tests.core.kenlm_files import TrieWriter
+from tests.core.ngrams import Table, arpa
 
 Smt = Callable[..., Any]
 
@@ -65,3 +69,24 @@ def test_unreadable_file(smt: Smt) -> None:
     result = smt("info", "x")
     assert (result.code, result.out) == (1, "")
     assert result.err.startswith("smt: x:1: field 3: expected a finite number, found 'x'")
+
+
+def test_language_models(smt: Smt, tmp_path: Path) -> None:
+    table: Table = {(word,): (-1.0, -0.5) for word in ("<s>", "</s>", "a")}
+    table[("a", "a")] = (-0.25, 0.0)
+    (tmp_path / "lm.arpa").write_text(arpa(table, 2))
+    (tmp_path / "lm.arpa.gz").write_bytes(gzip.compress(b"\n" + arpa(table, 2).encode()))
+    (tmp_path / "lm.klm").write_bytes(TrieWriter(table, 2, bins=(3, 3), spellings=False).write())
+    shown = {"kind": "language model", "order": 2, "words": 4}
+    for name in ("lm.arpa", "lm.arpa.gz"):
+        facts = json.loads(smt("info", tmp_path / name, "-f", "json").ok())
+        assert {key: facts[key] for key in shown} == shown
+        assert (facts["format"], facts["n-grams"]) == ("arpa", "3 1-grams, 1 2-grams")
+    facts = json.loads(smt("info", tmp_path / "lm.klm", "-f", "json").ok())
+    assert {key: facts[key] for key in shown} == shown
+    assert (facts["format"], facts["type"]) == ("kenlm", "trie, quantised")
+    assert facts["without"] == "the words: they are known by their hashes"
+    (tmp_path / "bad.arpa").write_text(arpa(table, 2).replace("-0.25", "0.25"))
+    refused = smt("info", tmp_path / "bad.arpa")
+    assert refused.code == 1
+    assert "bad.arpa:11: expected a log10 probability of at most 0" in refused.err

@@ -8,6 +8,7 @@ from __future__ import annotations
 import argparse
 import itertools
 import random
+import sys
 import tempfile
 from pathlib import Path
 
@@ -68,7 +69,8 @@ def main() -> None:
         for number, path in enumerate(models):
             files = args.files * (number + 1) // len(models) - args.files * number // len(models)
             read = damage(path.read_bytes(), files, number, Path(folder))
-            print(f"{path.name}: {files} damaged, {files - read} refused, {read} read and used", flush=True)
+            sys.stdout.write(f"{path.name}: {files} damaged, {files - read} refused, {read} read and used\n")
+            sys.stdout.flush()
 
 
 if __name__ == "__main__":

@@ -87,6 +87,9 @@ class TrieWriter:
         for key, ngram in sorted((tuple(ids[word] for word in reversed(ngram)), ngram) for ngram in table):
             self.levels[len(ngram) - 1][key] = ngram
         self.full, self.contexts = table, {ngram[:-1] for ngram in table}
+        for ngram in [ngram for ngram in table if len(ngram) < self.order and table[ngram][1]]:
+            # A state keeps a back-off only with those of the shorter contexts. In KenLM's files it is a context itself.
+            self.contexts |= {ngram[i:] for i in range(len(ngram))}
         kind = 2 + (self.bins is not None) + 2 * (self.cut is not None)
         self.out += header(self.order, kind=kind, spellings=self.spellings, version=1)
         self.out += struct.pack(f"<{self.order}Q", *map(len, self.levels))

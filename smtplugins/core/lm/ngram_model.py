@@ -81,6 +81,19 @@ def write_lm(model: LanguageModel, path: str | os.PathLike[str]) -> None:
         raise
 
 
+def lm_format(path: str | os.PathLike[str]) -> str | None:
+    """Return `arpa` or `kenlm` if a file begins like one, else None."""
+    with open(path, "rb") as file:
+        if file.read(len(_KENLM_MAGIC)) == _KENLM_MAGIC:
+            return "kenlm"
+    try:
+        with open_bytes(path) as stream:
+            start = stream.read(_PIECE_BYTES)
+    except (OSError, EOFError, FormatError):
+        return None
+    return "arpa" if start.lstrip().partition(b"\n")[0].strip() == b"\\data\\" else None
+
+
 def check_lm(path: str | os.PathLike[str]) -> None:
     """Check that a file begins like a language model: an early error for runs that load it hours later."""
     if not stat.S_ISREG(os.stat(path).st_mode):

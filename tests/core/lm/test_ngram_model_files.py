@@ -15,7 +15,6 @@ from hypothesis import strategies as st
 
 from smtformats.errors import FormatError
 from smtformats.files import open_lines
-from smtplugins.core._core import LanguageModel
 from smtplugins.core.lm.ngram_model import read_lm, write_lm
 from tests.core.damaged_models import damage
 from tests.core.kenlm_files import LAYOUTS, SANITY, TrieWriter, header, with_rests, written_trie

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import math
-import struct
-import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -12,9 +10,11 @@ import pytest
 
 import smtplugins as smt
 from smtformats import FormatError
-from smtplugins.contracts.errors import SmtError, UsageError
+from smtplugins.contracts.errors import UsageError
 from smtplugins.contracts.spec import Spec
 from smtplugins.host.host import Host
+from tests.core.kenlm_files import LAYOUTS, written_trie
+from tests.core.ngrams import arpa
 
 ARPA = """\
 \\data\\
@@ -123,17 +123,14 @@ class TestLanguageModel:
         rows = scores(host, f"lm,path={path},base=10", texts, jobs)
         assert [one["lm"] for one in rows] == pytest.approx([model.score(text) for text in texts], abs=1e-5)
 
-    def test_binary_without_kenlm_names_the_remedy(
-        self, host: Host, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        monkeypatch.setitem(sys.modules, "kenlm", None)
-        path = tmp_path / "x.klm"
-        magic = b"mmap lm http://kheafield.com/code format version 5\n".ljust(56, b"\0")
-        numbers = struct.pack("<fffIIIQ", 0.0, 1.0, -0.5, 1, 0xFFFFFFFF, 0, 1)
-        trie = struct.pack("<B3xfIB3xI", 3, 1.5, 2, 1, 1)
-        path.write_bytes(magic + numbers + trie + bytes(100))
-        with pytest.raises(SmtError, match=r"x\.klm is a KenLM binary file, but no probing file: `pip install kenlm`"):
-            host.score(LISTS, [f"lm,path={path}"])
+    @pytest.mark.parametrize("kind", LAYOUTS)
+    def test_a_trie_gives_the_same(self, host: Host, file: File, tmp_path: Path, kind: str) -> None:
+        words = {(word,): (-1.0, -0.5) for word in ("<s>", "</s>", "<unk>", "a", "man", "hat")}
+        table = words | {("a", "man"): (-0.25, 0.0), ("<s>", "a"): (-0.5, 0.0)}
+        (tmp_path / "x.arpa").write_text(arpa(table, 2))
+        (tmp_path / "x.klm").write_bytes(written_trie(table, 2, kind))
+        expected, trie = (scores(host, f"lm,path={tmp_path / name}", TEXTS) for name in ("x.arpa", "x.klm"))
+        assert [one["lm"] for one in trie] == pytest.approx([one["lm"] for one in expected], abs=1e-5)
 
     def test_wrong_files_and_options(self, host: Host, file: File, tmp_path: Path) -> None:
         with pytest.raises(FormatError, match=r"side:\d+: expected"):

@@ -364,6 +364,7 @@ void bind_lm(nb::module_& m) {
   nb::class_<LanguageModel>(m, "LanguageModel", "A back-off n-gram language model. Scores are log10.")
       .def_prop_ro("order", &LanguageModel::order, "The length of the longest n-grams.")
       .def_prop_ro("counts", &LanguageModel::counts, "n-grams of each order, as the file's header has them.")
+      .def_prop_ro("has_words", &LanguageModel::has_spellings, "Whether the file has the words, and not only hashes.")
       .def_prop_ro("kind", &LanguageModel::kind, "The kind of KenLM file that it is, or would be written as.")
       .def_prop_ro("vocabulary_size", &LanguageModel::words,
                    "The number of words, <unk> included; ids run from 0 (<unk>) to one less.")

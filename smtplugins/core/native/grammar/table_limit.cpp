@@ -99,7 +99,7 @@ class SideScorer {
       LanguageModel::State after;
       const Step scored = step(lm_.tables(), state_, word(next_word_), after);
       open_ = open_ && !scored.independent;
-      total_ += static_cast<double>(open_ ? scored.rest : scored.prob);
+      total_ += static_cast<double>(open_ ? rest_of(lm_.tables(), scored) : scored.prob);
       open_ = open_ && after.length == state_.length + 1;
       state_ = after;
     }
@@ -132,7 +132,8 @@ void fragment_scores(const LanguageModel& lm, const TargetSides& sides, bool mar
     const WordId word = sides.words[i];
     LanguageModel::State after;
     const Step scored = step(lm.tables(), LanguageModel::State(), word, after);
-    firsts[i] = markers && word == lm.tables().begin ? 0.0F : scored.independent ? scored.prob : scored.rest;
+    const float alone = scored.independent ? scored.prob : rest_of(lm.tables(), scored);
+    firsts[i] = markers && word == lm.tables().begin ? 0.0F : alone;
   }
   const std::size_t count = sides.offsets.size() - 1;
   const std::size_t shares = (count + kShare - 1) / kShare;

@@ -16,7 +16,6 @@ namespace smt {
 
 struct Step {
   float prob;             // log10
-  float rest;             // its estimate while the words before are not known, unless `independent`
   std::uint8_t length;    // words of the matched n-gram
   bool independent;       // a further word to the left would not change the probability
   std::uint64_t pointer;  // the n-gram's key
@@ -30,7 +29,7 @@ template <int N, class Lookup>
 Step step(const Lookup& lm, const RightState<N>& state, WordId word, RightState<N>& next) noexcept {
   typename Lookup::Node node;
   Entry entry = lm.unigram(word, node);
-  Step result{entry.prob, entry.rest, 1, entry.independent, Lookup::key(node)};
+  Step result{entry.prob, 1, entry.independent, Lookup::key(node)};
   next.words[0] = word;
   next.backoff[0] = entry.backoff;
   next.length = has_extension(entry.backoff) ? 1 : 0;
@@ -54,7 +53,6 @@ Step step(const Lookup& lm, const RightState<N>& state, WordId word, RightState<
       break;
     }
     result.prob = entry.prob;
-    result.rest = entry.rest;
     result.independent = entry.independent;
     result.pointer = Lookup::key(node);
     next.words[matched] = before;
@@ -82,25 +80,41 @@ Step step(const LmTables& lm, const RightState<N>& state, WordId word, RightStat
   return layout::step(ProbingLookup<false>(lm), state, word, next);
 }
 
+// What stands for the probability of a step, which is not independent of the words before, while these are not known.
+inline float rest_of(const LmTables& lm, const Step& scored) noexcept {
+  if (lm.layout != LmLayout::kRestProbing) [[likely]] return scored.prob;
+  return ProbingLookup<true>(lm).entry(scored.length, scored.pointer).rest;
+}
+
+namespace layout {
+
+template <int N, class Table>
+void prefetch_step(const LmTables& lm, const Table* middles, const RightState<N>& state, WordId word) noexcept {
+  auto key = static_cast<std::uint64_t>(word);
+  for (int n = 2; n <= state.length + 1; ++n) {
+    key = extend(key, state.words[n - 2]);
+    n == lm.order ? lm.longest.prefetch(key) : middles[n - 2].prefetch(key);
+  }
+}
+
+template <int N>
+[[gnu::noinline]] void other_prefetch(const LmTables& lm, const RightState<N>& state, WordId word) noexcept {
+  if (lm.layout == LmLayout::kRestProbing) return prefetch_step(lm, lm.rests, state, word);
+  if (state.length == 0) return;
+  const TrieLookup trie(lm);
+  TrieNode node;
+  trie.unigram(word, node);
+  const TrieTable& table = lm.trie.tables[0];
+  table.prefetch(table.home(node, state.words[0]));
+}
+
+}  // namespace layout
+
 // Prefetches the memory of a step, of a trie only that of its first look-up.
 template <int N>
 void prefetch_step(const LmTables& lm, const RightState<N>& state, WordId word) noexcept {
-  with_lookup(lm, [&](auto lookup) {
-    using Lookup = decltype(lookup);
-    typename Lookup::Node node;
-    if constexpr (std::is_same_v<Lookup, TrieLookup>) {
-      if (state.length == 0) return;
-      lookup.unigram(word, node);
-      const auto prefetch = [&](const auto& level) { level.prefetch(level.home(node, state.words[0])); };
-      lm.order == 2 ? prefetch(lookup.longest()) : prefetch(lookup.middle(2));
-    } else {
-      node = static_cast<std::uint64_t>(word);
-      for (int n = 2; n <= state.length + 1; ++n) {
-        const auto prefetch = [&](const auto& level) { level.prefetch(level.home(node, state.words[n - 2])); };
-        n == lm.order ? prefetch(lookup.longest()) : prefetch(lookup.middle(n));
-      }
-    }
-  });
+  if (lm.layout != LmLayout::kProbing) [[unlikely]] return layout::other_prefetch(lm, state, word);
+  layout::prefetch_step(lm, lm.middles, state, word);
 }
 
 // The result of joining two strings. It depends only on the right state of the left string and the left state of the
@@ -268,7 +282,7 @@ class RuleScorer {
       open_ = false;
       return;
     }
-    score_ += static_cast<double>(scored.rest);
+    score_ += static_cast<double>(rest_of(lm_, scored));
     state_.left.pointers[state_.left.length++] = scored.pointer;
     if (state_.right.length != before.length + 1) open_ = false;
   }

@@ -20,7 +20,7 @@ def add_setting(parser: argparse.ArgumentParser, *, required: bool = True) -> No
     group = parser.add_argument_group("confusion sets")
     add = group.add_argument
     add("-g", "--grammar", required=required, metavar="FILE", help="a confusion grammar (`smt cdlm grammar` makes one)")
-    add("--lm", required=True, metavar="FILE", help="a language model: ARPA or KenLM probing file")
+    add("--lm", required=True, metavar="FILE", help="a language model: ARPA or KenLM file")
     add(
         "--classes", metavar="FILE", help="class map of rule bigrams (`smt cdlm classes`); without it, blm and wp alone"
     )

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 def add_learning(parser: argparse.ArgumentParser) -> None:
     """Add the options of features and learning."""
     add = parser.add_argument
-    add("--lm", required=True, metavar="FILE", help="a language model: ARPA or KenLM probing file")
+    add("--lm", required=True, metavar="FILE", help="a language model: ARPA or KenLM file")
     add_number(parser, "--threshold", 3, "use block bigrams with more than N events")
     add_number(parser, "--keep", KEEP, "alternatives per source phrase")
     add_number(parser, "--float-rate", 1e-4, "learning rate of the float features", "R")
