@@ -84,18 +84,31 @@ class SourceWordPenalty:
 
 
 class PhrasePenalty:
-    """``value`` for each rule or phrase; with ``owner`` only for those of that owner's tables."""
+    """``value`` for each rule or phrase; with ``owner`` only for those of that owner's tables.
 
-    components = 1
+    With ``owners`` there is a component for each of several groups of owners, as in ``tm+markup lm2``: groups are
+    separated by blanks, owners of a group by a plus.
+    """
 
-    def __init__(self, value: float = 1.0, *, owner: str | None = None) -> None:
+    components: int
+
+    def __init__(self, value: float = 1.0, *, owner: str | None = None, owners: str | None = None) -> None:
+        if owner is not None and owners is not None:
+            raise UsageError("owners: expected no owner beside them")
         self._value = value
         self._owner = owner
+        self._groups = [group.split("+") for group in (owners or "").split()]
+        if owners is not None and not self._groups:
+            raise UsageError("owners: expected names of tables, found none")
+        self.components = max(1, len(self._groups))
 
     def score_rules(self, rules: Rules) -> NDArray[Any]:
         """Score each rule."""
         import numpy as np
 
+        if self._groups:
+            flags = [origins_of(rules).of(*group) for group in self._groups]
+            return np.column_stack(flags) * self._value
         if self._owner is None:
             return np.full(len(rules), self._value)
         return origins_of(rules).of(self._owner) * self._value

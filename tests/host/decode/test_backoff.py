@@ -101,3 +101,26 @@ def test_translations_of_tags_are_before_the_backoff() -> None:
     assert plain.graph is not None and tagged.graph is not None
     assert set(kbest(plain.graph(), k=9).texts()) == {"X Y"}
     assert set(kbest(tagged.graph(), k=9).texts()) == {"X T"}
+
+
+def test_a_penalty_for_each_table() -> None:
+    from smtformats.corpus.segments import Mark
+
+    derivations([[("a", "X", 1.0)], [("b", "Y", 1.0)], [("c", "Z", 1.0)]], "0")
+    Path("weights").write_text("P[0] 1\nP[1] 10\nP[2] 100\noov 0\n")
+    penalty = ["model.features=[oov, 'phrase-penalty,name=P,owners=A+markup B C']"]
+    made = make_translator(smt.load_plugins(), load_config("run.yaml", penalty), None, "off")
+    mark = Mark("n", 3, 4, {"translation": "T"})
+    plain, tagged = made.decode([Sentence("0", tuple("abce")), Sentence("1", tuple("abcb"), marks=(mark,))])
+    assert plain.score == 111
+    assert dict(plain.features)["P[2]"] == 1
+    # The table has a better phrase for what is tagged.
+    assert tagged.score == 121
+
+
+@pytest.mark.parametrize("options", ["owners= ", "owner=A,owners=B"])
+def test_owners_of_penalties(options: str) -> None:
+    derivations([[("a", "X", 1.0)], [], []], "0")
+    config = load_config("run.yaml", [f"model.features=['phrase-penalty,{options}']"])
+    with pytest.raises(UsageError, match="owners: expected"):
+        make_translator(smt.load_plugins(), config, None, "off")

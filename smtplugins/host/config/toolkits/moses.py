@@ -43,6 +43,7 @@ _SEARCHES = {
     "8": ("t2s-scfg", None),
     "9": ("f2s", None),
 }
+_MARKUP = "markup"  # the owner of phrases that mark-up asks for
 _INPUTS = {"1": "confusion-net", "2": "lattice", "3": "tree", "5": "tabbed", "6": "forest"}
 _PROBING = "ProbingPT"
 _FIELDS = {
@@ -225,7 +226,7 @@ def _feature(
     elif feature.kind == "WordPenalty":
         kind, options = "word-penalty", {"value": -1, "count_bos": True if chart else None}
     elif feature.kind == "PhrasePenalty":
-        kind, options = "phrase-penalty", {"value": 1}
+        kind, options = "phrase-penalty", {"value": 1, "owners": _dictionaries(draft, setting, keys)}
     elif feature.kind == "UnknownWordPenalty":
         kind, options = "oov", {"value": -100}
     elif feature.kind == "Distortion":
@@ -255,6 +256,17 @@ def _feature(
             draft.may_ignore(feature.name, "" if kind in known else suggestion(kind, known).partition("; known")[0])
     for key, value in keys.items():
         _feature_key(draft, setting, feature, key, value)
+
+
+def _dictionaries(draft: Draft, setting: Setting, keys: dict[str, str]) -> str | None:
+    """The tables that ``per-dictionary`` counts apart; phrases of mark-up are those of the first."""
+    if not is_true(keys.get("per-dictionary", "")):
+        return None
+    names, scores = [table.name for table in _tables(draft)], keys.get("num-features", "1")
+    if not names or scores != str(len(names)) or any("+" in name for name in names):
+        return None
+    del keys["per-dictionary"]
+    return " ".join([f"{names[0]}+{_MARKUP}", *names[1:]])
 
 
 def _reordering_path(draft: Draft, keys: dict[str, str]) -> dict[str, object]:

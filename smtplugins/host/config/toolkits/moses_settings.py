@@ -231,7 +231,11 @@ FEATURE_KEYS = (
         "true",
     ),
     refused("LexicalReordering.sparse-*", ("without sparse features", _OFF[1]), "true"),
-    refused("PhrasePenalty.per-dictionary", ("without per-dictionary", _OFF[1]), "true"),
+    refused(
+        "PhrasePenalty.per-dictionary",
+        ("with a score for each table as num-features (`owners`)", _OFF[1]),
+        "true",
+    ),
     refused(
         "LexicalReordering.property-index",
         (

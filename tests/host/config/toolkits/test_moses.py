@@ -10,6 +10,7 @@ from smtplugins.contracts.errors import SmtError
 from smtplugins.contracts.spec import Spec
 from smtplugins.host.config.rule_tables import RuleTable
 from smtplugins.host.config.run_yaml import OutputConfig, RunConfig, load_config
+from smtplugins.host.decode.markup import OWNER
 
 PHRASES = """\
 [input-factors]
@@ -247,6 +248,14 @@ def test_several_tables(steps: str, tmp_path: Path) -> None:
     limits = {table.path: table.limit for table in found.model.tables}
     assert limits == {tmp_path / "one": 5, tmp_path / "two": 20}
     assert found.model.paths == tuple(limits)
+
+
+def test_penalties_of_each_table() -> None:
+    for value, owners in (("true", f"PhraseDictionaryMemory0+{OWNER} PhraseDictionaryMemory1"), ("false", None)):
+        found = load(f"[feature]\n{TABLES}PhrasePenalty num-features=2 per-dictionary={value}\n").model.features
+        assert [one.options.get("owners") for one in found] == [owners]
+        assert unused() == []
+    refused(f"[feature]\n{TABLES}PhrasePenalty per-dictionary=true\n", "PhrasePenalty0.per-dictionary")
 
 
 def test_limits_of_all_options() -> None:
