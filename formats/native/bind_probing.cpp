@@ -91,13 +91,15 @@ std::int64_t logarithms(const Array<float>& scores, bool are_logarithms) {
 }
 
 nb::tuple sources(const Array<const std::uint64_t>& keys, const Array<const std::uint64_t>& words,
-                  const Array<const std::int64_t>& known, const Array<const std::int32_t>& known_words,
+                  const Array<const std::int32_t>& order, const Array<const std::int64_t>& known, const Array<const std::int32_t>& known_words,
                   const Array<const std::int64_t>& known_offsets, std::size_t longest, std::uint64_t steps) {
   const auto numbers = span(known);
   const auto symbols = span(known_words);
   const auto bounds = span(known_offsets);
   check(bounds, symbols.size());
   bool good = bounds.size() == numbers.size() + 1;
+  good = good && order.size() == words.size();
+  for (const std::int32_t word : span(order)) good = good && word >= 0 && static_cast<std::size_t>(word) < words.size();
   for (const std::int64_t number : numbers) good = good && number >= 0 && static_cast<std::size_t>(number) < keys.size();
   for (const std::int32_t symbol : symbols) good = good && symbol >= 0 && static_cast<std::size_t>(symbol) < words.size();
   if (!good) throw std::invalid_argument("known phrases must have numbers of keys and words");
@@ -105,7 +107,7 @@ nb::tuple sources(const Array<const std::uint64_t>& keys, const Array<const std:
   Growing<std::int64_t> offsets;
   {
     nb::gil_scoped_release unlocked;
-    ProbingSources phrases(span(keys), span(words), longest);
+    ProbingSources phrases(span(keys), span(words), span(order), longest);
     for (std::size_t i = 0; i < numbers.size(); ++i) {
       const auto first = static_cast<std::size_t>(bounds[i]);
       phrases.set(static_cast<std::size_t>(numbers[i]), symbols.subspan(first, static_cast<std::size_t>(bounds[i + 1]) - first));
@@ -134,8 +136,8 @@ void bind_probing(nb::module_& m) {
   m.def("probing_logarithms", &logarithms, "scores"_a, "are_logarithms"_a,
         nb::sig("def probing_logarithms(scores: typing.Any, are_logarithms: bool) -> int"),
         "Convert stored scores to natural logarithms in place; return the position of the first bad one, or -1.");
-  m.def("probing_sources", &sources, "keys"_a, "words"_a, "known"_a, "known_words"_a, "known_offsets"_a, "longest"_a, "steps"_a,
-        nb::sig("def probing_sources(keys: typing.Any, words: typing.Any, known: typing.Any, known_words: typing.Any, "
+  m.def("probing_sources", &sources, "keys"_a, "words"_a, "order"_a, "known"_a, "known_words"_a, "known_offsets"_a, "longest"_a, "steps"_a,
+        nb::sig("def probing_sources(keys: typing.Any, words: typing.Any, order: typing.Any, known: typing.Any, known_words: typing.Any, "
                 "known_offsets: typing.Any, longest: int, steps: int) -> tuple[typing.Any, typing.Any]"),
         "Find the words of source phrases by their keys; return numbers of words and offsets, empty for unknown phrases.");
 }

@@ -12,7 +12,7 @@ namespace {
 constexpr std::uint64_t kMix = 0xC6A4A7935BD1E995U;
 constexpr unsigned kFold = 47;
 constexpr std::uint64_t kLowBits = (std::uint64_t{1} << 40U) - 1;
-constexpr std::size_t kMostBetween = 5;
+constexpr std::size_t kMostBetween = 4;
 constexpr std::uint64_t kMostSteps = std::uint64_t{1} << 26U;  // for a phrase beside a neighbour
 constexpr unsigned kMostShift = 23;  // the low 40 bits must be known
 
@@ -55,9 +55,10 @@ void LowBits::add(std::uint64_t key, std::int32_t id) {
 }
 
 ProbingSources::ProbingSources(std::span<const std::uint64_t> keys, std::span<const std::uint64_t> words,
-                               std::size_t longest)
-    : keys_(keys), hashes_(words), longest_(longest), words_(words.size()), phrases_(keys.size()), found_(keys.size()) {
+                               std::span<const std::int32_t> order, std::size_t longest)
+    : keys_(keys), hashes_(words), order_(order), ranks_(words.size()), longest_(longest), words_(words.size()), phrases_(keys.size()), found_(keys.size()) {
   for (std::size_t i = 0; i < words.size(); ++i) words_.add(words[i], static_cast<std::int32_t>(i));
+  for (std::size_t i = 0; i < order.size(); ++i) ranks_[static_cast<std::size_t>(order[i])] = i;
 }
 
 bool ProbingSources::set(std::size_t phrase, std::span<const std::int32_t> words) {
@@ -77,9 +78,12 @@ void ProbingSources::find(std::uint64_t steps) {
   while (more && steps >= cost) {
     while (steps >= cost && (pass(false) || pass(true))) steps -= cost;
     collect_followers();
-    more = pass_apart(1, false, steps);
-    for (std::size_t between = 2; !more && between <= kMostBetween; ++between) more = pass_apart(between, true, steps);
-    more = more || pass_apart(2, false, steps);
+    more = pass_apart(1, false, false, steps);
+    for (std::size_t between = 2; !more && between <= kMostBetween; ++between) {
+      more = pass_apart(between, true, true, steps);
+    }
+    for (std::size_t between = 2; !more && between <= 3; ++between) more = pass_apart(between, true, false, steps);
+    more = more || pass_apart(2, false, false, steps);
   }
 }
 
@@ -96,7 +100,7 @@ bool ProbingSources::pass(bool backwards) {
   return found;
 }
 
-bool ProbingSources::pass_apart(std::size_t between, bool follow, std::uint64_t& steps) {
+bool ProbingSources::pass_apart(std::size_t between, bool sorted, bool follow, std::uint64_t& steps) {
   bool found = false;
   const Words none;
   const Words* before = &none;
@@ -104,10 +108,11 @@ bool ProbingSources::pass_apart(std::size_t between, bool follow, std::uint64_t&
     if (found_[i].empty()) {
       std::size_t next = i + 1;
       while (next < keys_.size() && found_[next].empty()) ++next;
-      if (join_apart(i, *before, between, follow, steps)) {
-        found = true;
-      } else if (next < keys_.size() && join_apart(i, found_[next], between, follow, steps)) {
-        found = true;
+      const Words& after = next < keys_.size() ? found_[next] : none;
+      if (sorted) {
+        found = join_sorted(i, *before, after, between, follow, steps) || found;
+      } else {
+        found = join_apart(i, *before, between, steps) || join_apart(i, after, between, steps) || found;
       }
     }
     if (!found_[i].empty()) before = &found_[i];
@@ -136,24 +141,61 @@ bool ProbingSources::join(std::size_t i, const Words& before, bool with_phrases)
   return take(i);
 }
 
-// The same with `between` words in between.
-bool ProbingSources::join_apart(std::size_t i, const Words& before, std::size_t between, bool follow,
-                                std::uint64_t& steps) {
+void ProbingSources::begin(bool follow, std::uint64_t steps) {
   candidate_.clear();
   between_.clear();
   ambiguous_ = false;
   follow_ = follow;
   steps_ = std::min(steps, kMostSteps);
+}
+
+// The same with `between` words in between.
+bool ProbingSources::join_apart(std::size_t i, const Words& before, std::size_t between, std::uint64_t& steps) {
+  begin(false, steps);
   const std::uint64_t given = steps_;
   std::uint64_t rest = keys_[i];
   for (std::size_t length = 0; length <= before.size() && length + between <= kMostShift; ++length) {
     const auto shift = static_cast<unsigned>(length);
-    if (is_multiple(rest, shift) && !(follow && length == 0)) complete(before, length, rest >> shift, between);
+    if (is_multiple(rest, shift)) complete(before, length, rest >> shift, between);
     if (length < before.size()) rest -= hashes_[static_cast<std::size_t>(before[length])] << shift;
   }
   steps -= given - steps_;
   // An interrupted search does not tell that no other phrase has the key.
   return steps_ > 0 && take(i);
+}
+
+// The same, if the phrase is between two known ones in the order of their words.
+bool ProbingSources::join_sorted(std::size_t i, const Words& before, const Words& after, std::size_t between,
+                                 bool follow, std::uint64_t& steps) {
+  begin(follow, steps);
+  const std::uint64_t given = steps_;
+  std::size_t common = 0;
+  while (common < before.size() && common < after.size() && before[common] == after[common]) ++common;
+  const auto rank = [&](const Words& words, std::size_t at, std::size_t otherwise) {
+    return at < words.size() ? ranks_[static_cast<std::size_t>(words[at])] : otherwise;
+  };
+  const auto try_words_of = [&](const Words& words, bool is_before) {
+    std::uint64_t rest = keys_[i];
+    for (std::size_t length = 0; length <= words.size() && length + between <= kMostShift; ++length) {
+      const auto shift = static_cast<unsigned>(length);
+      if (is_multiple(rest, shift) && (length > common || (length == common && is_before))) {
+        const std::size_t first = length == common || is_before ? rank(before, length, 0) : 0;
+        const std::size_t last = length == common || !is_before ? rank(after, length, order_.size()) : order_.size();
+        complete_between(words, length, first, last, rest >> shift, between);
+      }
+      if (length < words.size()) rest -= hashes_[static_cast<std::size_t>(words[length])] << shift;
+    }
+  };
+  try_words_of(before, true);
+  try_words_of(after, false);
+  steps -= given - steps_;
+  return steps_ > 0 && take(i);
+}
+
+// Tries words of these ranks as the first in between.
+void ProbingSources::complete_between(const Words& prefix, std::size_t length, std::size_t first, std::size_t last,
+                                      std::uint64_t rest, std::size_t between) {
+  for (std::size_t rank = first; rank < last; ++rank) complete_with(order_[rank], prefix, length, rest, between);
 }
 
 // Looks for what is left of a key after the first words of `before` and the words between, whose number is its shift.
@@ -165,9 +207,8 @@ void ProbingSources::complete(const Words& before, std::size_t length, std::uint
     phrases_.each(rest, shift, [&](std::int32_t id) { consider(before, length, -1, id); });
     return;
   }
-  if (follow_) {
-    const std::int32_t last = between_.empty() ? before[length - 1] : between_.back();
-    for (const std::int32_t word : followers_[static_cast<std::size_t>(last)]) {
+  if (follow_ && !followers_[static_cast<std::size_t>(between_.back())].empty()) {
+    for (const std::int32_t word : followers_[static_cast<std::size_t>(between_.back())]) {
       complete_with(word, before, length, rest, between);
     }
   } else {

@@ -39,11 +39,13 @@ class LowBits {
 
 // The words of phrases by their keys. Phrases are in the order of the text table, in which neighbours share their first
 // words: a phrase is sought as the first words of a known neighbour and a word or a known phrase after them, then with
-// words in between: up to five of which each follows the one before it in some known phrase, or any one, or any two. A
-// key that two phrases have stays unknown.
+// words in between: any one; words whose first is between those of the neighbours, as `LC_ALL=C sort` puts it, and each
+// other follows the one before it in some known phrase, or is any; any two. A key that two phrases have stays unknown.
 class ProbingSources {
  public:
-  ProbingSources(std::span<const std::uint64_t> keys, std::span<const std::uint64_t> words, std::size_t longest);
+  // `order` has the numbers of the words as they are sorted.
+  ProbingSources(std::span<const std::uint64_t> keys, std::span<const std::uint64_t> words,
+                 std::span<const std::int32_t> order, std::size_t longest);
 
   // A phrase known beforehand. False if its key is not that of its words.
   bool set(std::size_t phrase, std::span<const std::int32_t> words);
@@ -56,10 +58,15 @@ class ProbingSources {
   using Words = std::vector<std::int32_t>;
 
   bool pass(bool backwards);
-  bool pass_apart(std::size_t between, bool follow, std::uint64_t& steps);
+  bool pass_apart(std::size_t between, bool sorted, bool follow, std::uint64_t& steps);
+  bool join_sorted(std::size_t i, const Words& before, const Words& after, std::size_t between, bool follow,
+                   std::uint64_t& steps);
+  void complete_between(const Words& prefix, std::size_t length, std::size_t first, std::size_t last,
+                        std::uint64_t rest, std::size_t between);
   void collect_followers();
   bool join(std::size_t i, const Words& before, bool with_phrases);
-  bool join_apart(std::size_t i, const Words& before, std::size_t between, bool follow, std::uint64_t& steps);
+  bool join_apart(std::size_t i, const Words& before, std::size_t between, std::uint64_t& steps);
+  void begin(bool follow, std::uint64_t steps);
   void complete(const Words& before, std::size_t length, std::uint64_t rest, std::size_t between);
   void complete_with(std::int32_t word, const Words& before, std::size_t length, std::uint64_t rest, std::size_t between);
   void consider(const Words& before, std::size_t length, std::int32_t word, std::int32_t phrase);
@@ -67,6 +74,8 @@ class ProbingSources {
 
   std::span<const std::uint64_t> keys_;
   std::span<const std::uint64_t> hashes_;
+  std::span<const std::int32_t> order_;
+  std::vector<std::size_t> ranks_;  // of words in the order
   std::size_t longest_;
   LowBits words_;
   LowBits phrases_;

@@ -14,7 +14,8 @@ other properties are not stored.
 A source side is stored as the sum of its words' hashes only. Most are listed in ``cache``; the others are found from
 the words and from those beside them, as tables are sorted. Where that fails, in tables that are not sorted or have few
 neighbours, it is an error, and the option ``sources`` names a text in which they occur: the text table, or the training
-text. Moses itself looks up what a sentence asks for and never needs them. If a source side is in two places of the text
+text. Moses itself looks up what a sentence asks for and never needs them; so does the option ``only``, the path of the
+sentences to translate: of phrases, only those that occur there are read. If a source side is in two places of the text
 table, the later is lost, as in Moses.
 
 Errors name the file: numbers of words or alignments out of range, hashes that are not those of their words, keys where
@@ -42,13 +43,14 @@ def parse(
     *,
     table: str = TABLE,
     sources: str = "",
+    only: str = "",
     lhs: str = "X",
     max_symbols: int = MAX_SOURCE,
 ) -> Iterator[Rule]:
     """Yield one rule at a time; ``table`` names the feature."""
     from smtformats.grammar.shared.probing_table import ProbingTable
 
-    yield from ProbingTable(path, sources=sources, lhs=lhs, max_symbols=max_symbols).rules(table)
+    yield from ProbingTable(path, sources=sources, only=only, lhs=lhs, max_symbols=max_symbols).rules(table)
 
 
 def load(
@@ -56,13 +58,14 @@ def load(
     *,
     table: str = TABLE,
     sources: str = "",
+    only: str = "",
     lhs: str = "X",
     max_symbols: int = MAX_SOURCE,
 ) -> GrammarColumns:
     """Load all rules as columns, with the options of ``parse``."""
     from smtformats.grammar.shared.probing_table import ProbingTable
 
-    return ProbingTable(path, sources=sources, lhs=lhs, max_symbols=max_symbols).columns(table)
+    return ProbingTable(path, sources=sources, only=only, lhs=lhs, max_symbols=max_symbols).columns(table)
 
 
 def matches(head: bytes) -> bool:

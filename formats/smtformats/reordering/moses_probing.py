@@ -2,8 +2,9 @@
 
 In a moses.ini they are those of ``LexicalReordering property-index=N``: the scores of a model from the N-th on, counted
 from 0, which the option ``property_index`` gives. The option ``model`` is the model's name as in ``moses-reordering``;
-it says how many scores belong to it, without it they are all the rest. The options ``sources`` and ``max_symbols`` and
-the errors are those of ``moses-probing``. A folder whose format is not named is taken for the phrase table.
+it says how many scores belong to it, without it they are all the rest. The options ``sources``, ``only`` and
+``max_symbols`` and the errors are those of ``moses-probing``. A folder of which no format is named is taken for a
+phrase table.
 """
 
 from __future__ import annotations
@@ -27,12 +28,15 @@ def parse(
     model: str = "",
     property_index: int = 0,
     sources: str = "",
+    only: str = "",
     max_symbols: int = MAX_SOURCE,
 ) -> Iterator[Reordering]:
     """Yield one row at a time."""
     from smtformats.grammar.shared.probing_table import decimal
 
-    columns = load(path, model=model, property_index=property_index, sources=sources, max_symbols=max_symbols)
+    columns = load(
+        path, model=model, property_index=property_index, sources=sources, only=only, max_symbols=max_symbols
+    )
     for key, values in zip(columns.keys, columns.values.tolist(), strict=True):
         source, _, target = key.partition(" ||| ")
         logs = tuple(decimal(value)[1] for value in values)
@@ -45,12 +49,13 @@ def load(
     model: str = "",
     property_index: int = 0,
     sources: str = "",
+    only: str = "",
     max_symbols: int = MAX_SOURCE,
 ) -> ReorderingColumns:
     """Load all rows as columns."""
     from smtformats.grammar.shared.probing_table import ProbingTable, strings_of
 
-    table = ProbingTable(path, sources=sources, max_symbols=max_symbols)
+    table = ProbingTable(path, sources=sources, only=only, max_symbols=max_symbols)
     try:
         count = ReorderingModel.parse(model).scores if model else table.settings.lex_scores - property_index
     except BadField as bad:

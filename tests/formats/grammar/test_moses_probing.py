@@ -186,7 +186,20 @@ def test_source_sides_that_nothing_tells(tmp_path: Path) -> None:
     ):
         load(folder)
     text = _text(tmp_path / "text", ["he w1 w2 w3 w4 w5 w6 w7", "no"])
+    assert [rule.source[0] for rule in parse(folder, only=str(text))] == ["w1"]
+    assert len(load(folder, only=str(_text(tmp_path / "other", ["alles das hier"])))) == 1
     assert load(folder, sources=str(text)).rule(1).source == ("w1", "w2", "w3", "w4", "w5", "w6")
+
+
+def test_only_what_a_text_asks_for(tmp_path: Path) -> None:
+    text = _text(tmp_path / "text", ["das rote haus da", "haus ist rote"])
+    folder = write_folder(tmp_path / "made", PHRASES)
+    sources = [" ".join(map(str, rule.source)) for rule in parse(folder, only=str(text))]
+    assert sources == ["das", "das rote haus da", "haus", "rote"]
+    rules = write_folder(tmp_path / "rules", RULES, scfg=True)
+    with pytest.raises(FormatError, match=r"source_vocabids:1: expected phrases, .* found the gap \[X\]\[NP\]"):
+        load(rules, only=str(text))
+    assert len(load(folder, only=str(_text(tmp_path / "none", ["nichts"])))) == 0
 
 
 def test_later_of_two_places_is_lost(tmp_path: Path) -> None:

@@ -128,6 +128,11 @@ class SourceWords:
         numbers = [self.ids.get(word, -1) for word in words]
         return None if -1 in numbers else numbers
 
+    def order(self) -> NDArray[np.int32]:
+        """The numbers of the words in the order of their bytes, as in a sorted table."""
+        shown = [word.encode() + b" " for word in self.words]
+        return np.array(sorted(range(len(shown)), key=shown.__getitem__), dtype=np.int32)
+
     def key(self, numbers: list[int]) -> int:
         """The key of a source side."""
         return sum(self.hashes[number] << i for i, number in enumerate(numbers)) & _BITS
@@ -212,7 +217,7 @@ def read_keys(folder: str, settings: ProbingSettings, starts: NDArray[np.int64])
     return SourceKeys(name, keys, seen)
 
 
-def read_cache(folder: str, words: SourceWords, places: dict[int, int]) -> dict[int, list[int]]:
+def read_cache(folder: str, words: SourceWords, keys: set[int], places: dict[int, int]) -> dict[int, list[int]]:
     """Read the source sides of the cache, numbers of words by number of block."""
     file = TextFile(folder, "cache")
     head, newline, file.data = file.data.partition(b"\n")
@@ -227,9 +232,10 @@ def read_cache(folder: str, words: SourceWords, places: dict[int, int]) -> dict[
             numbers = words.numbers(source.split(" "))
             if numbers is None or words.key(numbers) != file.number(text, 2):
                 raise file.error("a source side of the table and its key", quote(source), 3)
-            if words.key(numbers) not in places:
+            if words.key(numbers) not in keys:
                 raise file.error("the key of a source side of the table", text, 2)
-            cached[places[words.key(numbers)]] = numbers
+            if words.key(numbers) in places:
+                cached[places[words.key(numbers)]] = numbers
     except FormatError as error:
         error.line = (error.line or 1) + 1
         raise

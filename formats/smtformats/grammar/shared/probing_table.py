@@ -36,7 +36,7 @@ Ints = NDArray[Any]
 _LABEL = re.compile(r"\[[^\[\]]+\]")
 _PAIR = re.compile(r"\[([^\[\]]+)\]\[([^\[\]]+)\]")
 _LONGEST = 64
-_STEPS = 1 << 30
+_STEPS = 1 << 29
 _LOST_SHOWN = 3
 
 
@@ -75,7 +75,9 @@ def ragged(lists: list[list[Any]], dtype: Any, *shape: int) -> Ragged:
 class ProbingTable:
     """A table folder: the arrays of its rules, without those that Moses cannot find."""
 
-    def __init__(self, path: str | os.PathLike[str], *, sources: str = "", lhs: str = "X", max_symbols: int) -> None:
+    def __init__(
+        self, path: str | os.PathLike[str], *, sources: str = "", only: str = "", lhs: str = "X", max_symbols: int
+    ) -> None:
         self.folder = os.fspath(path)
         self.settings = ProbingSettings.read(self.folder)
         self.lhs = lhs
@@ -87,7 +89,9 @@ class ProbingTable:
         self.name = os.path.join(self.folder, "TargetColl.dat")
         rows = self._read_rows()
         keys = read_keys(self.folder, self.settings, rows["starts"])
-        self.sources = self._find_sources(keys, sources)
+        if only:
+            keys = self._occurring(keys, only)
+        self.sources = self._find_sources(keys, sources or only)
         sizes = np.diff(np.concatenate([[0], rows["ends"]]))
         kept = np.repeat(keys.seen, sizes)
         self.block = np.repeat(np.cumsum(keys.seen) - 1, sizes)[kept]
@@ -127,17 +131,30 @@ class ProbingTable:
             at = int(good.argmin())
             raise self._error(expected, found(at), int(self.places[rows[at]]))
 
+    def _occurring(self, keys: SourceKeys, text: str) -> SourceKeys:
+        """The keys without those of source sides that do not occur in a text."""
+        gaps = [word for word in self.source_words.words if _PAIR.fullmatch(word)]
+        if gaps:
+            expected = "phrases, as the option only= looks up words of a text (sources= finds rules, too)"
+            file = os.path.join(self.folder, "source_vocabids")
+            raise FormatError(expected, f"the gap {gaps[0]}", file=file, line=1)
+        places = {key: i for i, key in enumerate(keys.keys.tolist()) if keys.seen[i]}
+        seen = np.zeros(len(keys.seen), dtype=np.bool_)
+        seen[[place for place, _ in text_sources(text, self.source_words, places, self.longest)]] = True
+        return replace(keys, seen=seen)
+
     def _find_sources(self, keys: SourceKeys, text: str) -> Ragged:
         """The source sides of the blocks that Moses finds, as numbers of words."""
         wanted = np.ascontiguousarray(keys.keys[keys.seen])
         places = {key: i for i, key in enumerate(wanted.tolist())}
-        known = read_cache(self.folder, self.source_words, places)
+        known = read_cache(self.folder, self.source_words, set(keys.keys.tolist()), places)
         if text:
             known.update(text_sources(text, self.source_words, places, self.longest))
         listed = ragged([known[place] for place in sorted(known)], np.int32)
         words, offsets = probing_sources(
             wanted,
             self.source_words.array,
+            self.source_words.order(),
             np.array(sorted(known), dtype=np.int64),
             listed.values,
             listed.offsets,
@@ -149,7 +166,8 @@ class ProbingTable:
             shown = ", ".join(str(wanted[i]) for i in lost[:_LOST_SHOWN].tolist())
             raise FormatError(
                 "source sides that their keys tell (the option sources= names a text that has them: the phrase table "
-                "the folder was made from, or its training text)",
+                "the folder was made from, or its training text; only= names sentences to translate, of which alone "
+                "phrases are read)",
                 f"{len(lost)} of {len(wanted)} unknown, such as that of {shown}",
                 file=keys.name,
                 line=1,
