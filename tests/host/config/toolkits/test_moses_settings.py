@@ -17,7 +17,7 @@ from smtplugins.host.config.toolkits import moses_settings
 from smtplugins.host.config.toolkits.known_settings import Known, rows_of
 from smtplugins.host.config.toolkits.moses_settings import CHARTS, PHRASES
 
-PAGE = Path(moses_settings.__file__).with_name("MOSES.md")
+PAGE = Path(__file__).parents[4] / "smtplugins/host/config/toolkits/MOSES.md"
 FEATURES = """\
 [feature]
 UnknownWordPenalty
