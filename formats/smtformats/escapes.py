@@ -1,7 +1,9 @@
 """Toolkits' escapes for characters that have a meaning in their files.
 
 Readers and writers keep every spelling. Escapes are made or undone only on request: ``smt convert --unescape moses``,
-``--escape joshua``, or in Python :func:`unescape` and :func:`escape`.
+``--escape joshua``, or in Python :func:`unescape` and :func:`escape`. With ``--escape moses``, ``smt extract`` and
+``smt lm`` escape the words of their text, so that tables and models can hold any word; ``smt decode`` and ``smt tune``
+(``escape: moses`` in a run.yaml) escape input words as often, once, and unescape translations once.
 
     moses    & | < > ' " [ ]    &amp; &#124; &lt; &gt; &apos; &quot; &#91; &#93;    (&bar; &bra; &ket; are undone, too)
     joshua   [ ] |              -lsb- -rsb- -pipe-
@@ -75,6 +77,14 @@ _GAP = re.compile(r"(?:^| )(\[[^ \[\]]+\])(?= |$)")
 def escape(text: str, scheme: str) -> str:
     """Escape a text."""
     return text.translate({ord(char): spelling for char, spelling in SCHEMES[scheme].spellings.items()})
+
+
+def escape_bytes(text: bytes, scheme: str) -> bytes:
+    """Escape UTF-8 text, or a part of it."""
+    # `&` is the first: no spelling has a character that is escaped after it.
+    for char, spelling in SCHEMES[scheme].spellings.items():
+        text = text.replace(char.encode(), spelling.encode())
+    return text
 
 
 def unescape(text: str, scheme: str) -> str:

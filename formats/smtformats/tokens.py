@@ -34,6 +34,14 @@ def blanks(text: str) -> list[str]:
     return _BLANKS.split(text) if text else []
 
 
+def words(text: str) -> list[str]:
+    """The words of a line of text, for all that reads text: alignment, extraction, language models and decoders.
+
+    Words end at ASCII blanks and at NUL, as in ``base/word_bytes.hpp``; other Unicode spaces are part of the words.
+    """
+    return blanks(text.replace("\0", " ") if "\0" in text else text)
+
+
 def trim(text: str) -> str:
     """Strip the ASCII blanks around a text."""
     return text.strip(_WHITE)

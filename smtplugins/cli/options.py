@@ -76,6 +76,11 @@ class _InputFile(argparse.Action):
         namespace.input = values
 
 
+def add_escape(parser: argparse.ArgumentParser | argparse._ArgumentGroup, what: str) -> None:
+    """Add the option for the escapes of the model's words."""
+    parser.add_argument("--escape", metavar="NAME", help=f"{what}: moses (&#91; for [), joshua (-lsb-)")
+
+
 def add_cache(parser: argparse.ArgumentParser) -> None:
     """Add the option for the cache of loaded grammars."""
     parser.add_argument(

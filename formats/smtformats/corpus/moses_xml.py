@@ -27,7 +27,8 @@ from smtformats.corpus.segments import Mark, MarkedSegment, Segment, attributes_
 from smtformats.errors import FormatError, quote
 from smtformats.files import Lines
 from smtformats.format import Format, Number, first_lines
-from smtformats.tokens import BadField, blanks, numbers
+from smtformats.tokens import BadField, numbers
+from smtformats.tokens import words as split_words
 from smtformats.writing import own, write_each
 
 NAME = "moses-xml"
@@ -48,7 +49,7 @@ class _Reader:
         self.lines = lines
         self.tags = tags
         left, blank, right = brackets.partition(" ")
-        if not left or not blank or not right or blanks(right) != [right]:
+        if not left or not blank or not right or split_words(right) != [right]:
             raise FormatError("brackets like `< >`", quote(brackets), file=lines.name)
         self.left, self.right = left, right
 
@@ -97,7 +98,7 @@ class _Reader:
             if not is_tag:
                 glue = " " if text and text[-1] != " " and token[0] != " " else ""
                 text += glue + token
-                words += len(blanks(token))
+                words += len(split_words(token))
                 continue
             tag = token[len(self.left) : -len(self.right)].strip(" \t")
             closing, empty = tag[:1] == "/", tag[-1:] == "/"
@@ -172,7 +173,7 @@ def _compose(segment: Segment, brackets: str) -> str:
     again = reader.segment(line, 0)
     wanted = sorted(marks, key=_order)
     fault = segment.fault if isinstance(segment, MarkedSegment) else ""
-    same = blanks(again.source) == blanks(segment.source) and sorted(again.marks, key=_order) == wanted
+    same = split_words(again.source) == split_words(segment.source) and sorted(again.marks, key=_order) == wanted
     if "\n" in line[:-1] or again.attributes or not same or bool(again.fault) != bool(fault):
         raise lines.error("words and marks that Moses' markup can represent", quote(line[:-1]), 1)
     return line
@@ -186,7 +187,7 @@ def _insert_tags(text: str, marks: tuple[Mark, ...], reader: _Reader) -> str:
     """Add an empty tag for each mark: in its place, or after all words with its span."""
     if not marks:
         return text
-    pieces: list[list[str]] = [[] for _ in range(len(blanks(text)) + 1)]
+    pieces: list[list[str]] = [[] for _ in range(len(split_words(text)) + 1)]
     for mark in marks:
         given = dict(mark.attributes)
         at = min(mark.start, len(pieces) - 1)
@@ -194,7 +195,7 @@ def _insert_tags(text: str, marks: tuple[Mark, ...], reader: _Reader) -> str:
             given["span"], at = f"{mark.start}-{mark.end - 1}", len(pieces) - 1
         tag = "".join(f' {name}="{value}"' for name, value in given.items())
         pieces[at].append(f"{reader.left}{mark.tag}{tag}/{reader.right}")
-    words = [*blanks(text), ""]
+    words = [*split_words(text), ""]
     return " ".join(piece for tags, word in zip(pieces, words, strict=True) for piece in (*tags, word) if piece)
 
 

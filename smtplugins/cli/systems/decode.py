@@ -24,6 +24,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("-w", "--weights", metavar="FILE", help="weights instead of the configuration's")
     options.add_set_weight(parser)
+    options.add_escape(parser, "escape input words and unescape translations, for tables made with it (sets escape)")
     options.add_input(parser, "sentences or lattices, one per line", configured=True)
     parser.add_argument(
         "-o", "--output", default="-", metavar="FILE", help="file for translations, or with -k for n-best lists"
@@ -101,6 +102,8 @@ def run(args: argparse.Namespace) -> None:
         decoder = Spec(decoder.name, {**decoder.options, **dict(effort.values())})
     else:
         overrides += [(f"decoder.{key}", value) for key, value in effort.values()]
+    if args.escape is not None:
+        overrides.append(("escape", args.escape))
     host, config = options.load_configured(args, overrides)
     if decoder is not None:
         config = with_decoder(host, config, decoder)

@@ -36,6 +36,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         metavar=("LEX.F2E", "LEX.E2F"),
         help="tables for lexical weights (default: estimated from this text, and written)",
     )
+    options.add_escape(parser, "escape the words of the text in the tables, which cannot hold all")
     parser.add_argument(
         "--skip-bad",
         action="store_true",

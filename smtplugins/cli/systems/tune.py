@@ -117,6 +117,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def _add_decoder(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("with a decoder")
     options.add_config(group, required=False)
+    options.add_escape(group, "escape input words and unescape translations, for tables made with it (sets escape)")
     group.add_argument("--decoder", metavar="NAME[,key=value...]", help="use this decoder; parsing options are kept")
     group.add_argument(
         "-k", "--nbest", type=int, metavar="N", help="length of n-best lists (default: output.nbest, or 100)"
@@ -151,7 +152,7 @@ def run(args: argparse.Namespace) -> None:
             )
         _tune_with_decoder(args)
     else:
-        for name in ("set", "ignore", "decoder", "nbest", "whole", *_LOOP):
+        for name in ("set", "ignore", "escape", "decoder", "nbest", "whole", *_LOOP):
             value = getattr(args, name)
             # 0 is a value, though it is false.
             if value is not None and value is not False and value != []:
@@ -319,6 +320,7 @@ def _overrides(args: argparse.Namespace) -> list[Override]:
     """What ``--set`` and other options override in the configuration."""
     overriding = {
         "source": args.source and os.path.abspath(args.source),
+        "escape": args.escape,
         "references": [os.path.abspath(path) for path in args.ref] or None,
         "learner": args.learner,
         "metric": args.metric,

@@ -7,8 +7,9 @@ in memory.
 
 Moses' peculiarities are kept: after a phrase, its extractor takes a phrase that ends with the next target word for the
 neighbour (models `phrase` and `hier`), and never asks for one that would end at the last source word; a link written
-twice counts twice for words. Unlike in Moses, words that no reader of tables accepts (with `|||`, in brackets, with the
-control characters 0x1c to 0x1f) and bad links are refused, and counts of 2^24 and more are exact.
+twice counts twice for words. Unlike in Moses, words that no reader of tables accepts (with `|||`, in brackets) and bad
+links are refused, words end where they do for decoders (control characters such as form feeds are blanks), and counts
+of 2^24 and more are exact.
 """
 
 from __future__ import annotations

@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from smtformats.errors import quote
+from smtformats.escapes import SCHEMES
 from smtformats.files import open_bytes, shown_name
 from smtformats.grammar.shared.lines import FLOAT32_END
 from smtplugins.contracts.errors import SmtError, UsageError
@@ -92,13 +93,15 @@ class OutputConfig:
 class RunConfig:
     """A run: plugins to load, data, decoder, model, learner, metric, runner, seed, output.
 
-    References, learner, metric and seed are for tuning; decoding does not use them. ``runner`` decodes the sentences
+    ``escape`` is the scheme of the escapes that the words of the model have (``smt extract --escape``). References,
+    learner, metric and seed are for tuning; decoding does not use them. ``runner`` decodes the sentences
     unless ``-j`` gives a number of processes.
     """
 
     plugins: tuple[str, ...] = ()
     source: Path | None = None
     source_format: Spec | None = None
+    escape: str | None = None
     references: tuple[Path, ...] = ()
     decoder: Spec | None = None
     model: ModelConfig = field(default_factory=ModelConfig)
@@ -395,6 +398,10 @@ class _Tree:
         if wanted is RuleTable and "path" not in value:
             raise self.error(key, "expected a path: add the key `path`")
         record = wanted(**{name: self.bind(item, hints[name], (*key, name)) for name, item in value.items()})
+        if isinstance(record, RunConfig) and record.escape is not None and record.escape not in SCHEMES:
+            raise self.error(
+                (*key, "escape"), f"unknown escaping {record.escape!r}{suggestion(record.escape, SCHEMES)}"
+            )
         missing = record.missing if isinstance(record, ModelConfig) else None
         if missing is not None and not abs(missing) < FLOAT32_END:
             raise self.error((*key, "missing"), "expected a number that fits 32-bit floats, found a larger one")

@@ -25,6 +25,7 @@ from smtplugins.host.decode.decoded_lists import candidates_of, writable_lists
 from smtplugins.host.decode.printing.lines import Printing
 from smtplugins.host.decode.statistics import DecodingStatistics, Times, added
 from smtplugins.host.decode.translator import Translator
+from smtplugins.host.files.escaping import unescaped_input
 from smtplugins.host.files.forest_files import ForestFiles
 from smtplugins.host.files.joshua_output import check_template, printed, recased, three_decimals
 from smtplugins.host.files.list_fields import check_fields
@@ -262,6 +263,8 @@ class _Task:
             hidden=self.hidden,
             trees=decoding.built is not None and (cased or template is not None),
         )
+        if candidates is not None and self.translator.config.escape is not None:
+            candidates = unescaped_input(candidates, self.translator.config.escape)
         if cased and candidates is not None and "alignment" in candidates.extras:
             candidates = recased(candidates, sentence.tokens)
             if "alignment" not in self.fields:

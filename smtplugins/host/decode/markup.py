@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING
 
 from smtformats.grammar.rules import Rule
 from smtformats.grammar.shared.gather import grammar_columns
-from smtformats.tokens import blanks
+from smtformats.tokens import words
 from smtplugins.contracts.errors import SentenceError, UsageError
 from smtplugins.core.grammar.tables import Grammar
 from smtplugins.host.decode.phrase_options import CONSTRAINT, IGNORE, INCLUSIVE, PASS_THROUGH
@@ -92,7 +92,7 @@ def asked_by(marks: Iterable[Mark]) -> Iterator[Asked]:
     for mark in marks:
         if mark.start < mark.end and mark.tag not in ("ne", *_REORDERING, *_MODEL):
             for text, probability in zip(mark.translations, mark.probabilities, strict=True):
-                yield Asked(mark.start, mark.end, tuple(blanks(text)), probability)
+                yield Asked(mark.start, mark.end, tuple(words(text)), probability)
 
 
 class SentenceMarkup:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from smtformats.corpus.segments import MarkedSegment, Segment
 from smtformats.files import shown_name
 from smtformats.hypergraph.graph import GraphColumns
-from smtformats.tokens import blanks
+from smtformats.tokens import words
 from smtplugins.contracts.data import Sentence
 from smtplugins.contracts.errors import UsageError
 from smtplugins.contracts.spec import Spec
@@ -115,15 +115,15 @@ def read_sentences(
 
 def _joshua_line(line: str, number: int) -> Sentence:
     """A line of Joshua's input: sentences are numbered by their lines, whatever their tags say."""
-    text = " ".join(blanks(line))
+    text = " ".join(words(line))
     tag = _SEGMENT.match(text)
     if tag is not None:
-        return Sentence(str(number), tuple(blanks(_SEGMENT_END.sub("", text[tag.end() :]))))
+        return Sentence(str(number), tuple(words(_SEGMENT_END.sub("", text[tag.end() :]))))
     if " ||| " not in text:
-        return Sentence(str(number), tuple(blanks(text)))
+        return Sentence(str(number), tuple(words(text)))
     source, target, *references = _SEPARATOR.split(text)
     notes = {"target": target} if target else {}
-    return Sentence(str(number), tuple(blanks(source)), tuple(references), notes)
+    return Sentence(str(number), tuple(words(source)), tuple(references), notes)
 
 
 def _without_references(sentences: Iterator[Sentence], file: str, note: Callable[[str], None]) -> Iterator[Sentence]:
@@ -156,7 +156,7 @@ def _with_targets(
 
 def _sentence(record: Any, number: int) -> Iterator[Sentence]:
     if isinstance(record, str):
-        yield Sentence(str(number), tuple(blanks(record)))
+        yield Sentence(str(number), tuple(words(record)))
     elif isinstance(record, GraphColumns):
         yield Sentence(record.id, (), lattice=record)
     elif isinstance(record, Segment):
@@ -169,7 +169,7 @@ def _sentence(record: Any, number: int) -> Iterator[Sentence]:
             own = tuple(value for _, value in grammars)
             marks = record.marks if isinstance(record, MarkedSegment) else ()
             key = str(record.id) if record.key is None else record.key
-            yield Sentence(key, tuple(blanks(record.source)), record.references, rest, None, own, marks)
+            yield Sentence(key, tuple(words(record.source)), record.references, rest, None, own, marks)
     else:
         raise UsageError(f"expected sentences or lattices, found {type(record).__name__}")
 

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from smtformats.tokens import blanks
+from smtformats.tokens import words
 from smtplugins.contracts.data import Sentence
 from smtplugins.contracts.errors import SmtError, UsageError
 from smtplugins.contracts.models import Model
@@ -18,6 +18,7 @@ from smtplugins.host.config.rule_tables import RuleTable, merged
 from smtplugins.host.decode.statistics import added
 from smtplugins.host.features.rule_columns import column_names, declares_columns, is_stateful
 from smtplugins.host.features.scoring import tuneable
+from smtplugins.host.files.escaping import escaped, unescaped
 
 if TYPE_CHECKING:
     from smtplugins.contracts.decoders import Decoder, Decoding
@@ -117,9 +118,13 @@ class Translator:
         if threads < 1:
             raise UsageError(f"jobs: expected 1 or more, found {threads}")
         given = self._checked(as_sentences(sentences))
-        if graphs:
-            return self.decoder.decode(given, self.model, threads=threads, graphs=True)
-        return self.decoder.decode(given, self.model, threads=threads)
+        scheme = self.config.escape
+        if scheme is not None:
+            given = (escaped(sentence, scheme) for sentence in given)
+        # A decoder without graphs need not have the parameter.
+        asked = {"graphs": True} if graphs else {}
+        decodings = self.decoder.decode(given, self.model, threads=threads, **asked)
+        return decodings if scheme is None else (unescaped(decoding, scheme) for decoding in decodings)
 
     def _checked(self, sentences: Iterable[Sentence]) -> Iterator[Sentence]:
         """Pass the sentences on; check the weights with the first, when the decoder has loaded its tables."""
@@ -136,10 +141,12 @@ class Translator:
         """Translate a sentence."""
         # A decoder without graphs need not have the parameter.
         asked = {"graphs": True} if graphs else {}
-        decodings = list(self.decoder.decode([sentence], self.model, **asked))
+        scheme = self.config.escape
+        given = sentence if scheme is None else escaped(sentence, scheme)
+        decodings = list(self.decoder.decode([given], self.model, **asked))
         if len(decodings) != 1:
             raise SmtError(f"sentence {sentence.id}: expected one decoding of one sentence, found {len(decodings)}")
-        return decodings[0]
+        return decodings[0] if scheme is None else unescaped(decodings[0], scheme)
 
 
 def make_translator(
@@ -233,4 +240,4 @@ def as_sentences(sentences: Iterable[Sentence | str | Sequence[str]]) -> Iterato
 def _as_sentence(number: int, given: Sentence | str | Sequence[str]) -> Sentence:
     if isinstance(given, Sentence):
         return given
-    return Sentence(str(number), tuple(blanks(given) if isinstance(given, str) else given))
+    return Sentence(str(number), tuple(words(given) if isinstance(given, str) else given))

@@ -19,7 +19,7 @@ from smtformats.corpus.text import open_sentences
 from smtformats.errors import FormatError, quote
 from smtformats.files import open_write, shown_name
 from smtformats.format import shortest
-from smtformats.tokens import blanks
+from smtformats.tokens import words
 from smtplugins.contracts.errors import UsageError
 from smtplugins.contracts.spec import Spec
 from smtplugins.host.arguments import argument
@@ -79,9 +79,9 @@ def read_text(source: Text, target: Text) -> Iterator[tuple[Words, Words]]:
 def _sentences(text: Text) -> Iterator[Iterator[Words]]:
     if isinstance(text, (str, os.PathLike)):
         with open_sentences(text) as lines:
-            yield (tuple(blanks(line)) for line in lines)
+            yield (tuple(words(line)) for line in lines)
     else:
-        yield (tuple(blanks(sentence) if isinstance(sentence, str) else sentence) for sentence in text)
+        yield (tuple(words(sentence) if isinstance(sentence, str) else sentence) for sentence in text)
 
 
 def _train_and_align(
@@ -155,17 +155,17 @@ def read_directions(
     names = [shown_name(file) for file in files]
     orienters = [_Orienter(name) for name in names]
     there: Iterator[tuple[Words, Words] | None] = itertools.repeat(None) if text is None else iter(text)
-    for line, (first, second, words) in enumerate(itertools.zip_longest(records[0], records[1], there), 1):
+    for line, (first, second, both) in enumerate(itertools.zip_longest(records[0], records[1], there), 1):
         if first is None and second is None and text is None:
             return
         if first is None or second is None:
             name, other = names if first is None else names[::-1]
             expected = f"an alignment of sentence pair {line}, as {other if text is None else 'the text'} has"
             raise FormatError(expected, "the end of the file", file=name)
-        if text is not None and words is None:
+        if text is not None and both is None:
             expected = f"{line - 1} sentence pairs, as the text has"
             raise FormatError(expected, "more", file=names[0], line=first.line)
-        known = words or _words(first) or _words(second)
+        known = both or _words(first) or _words(second)
         ahead, back = orienters[0].orient(first, known), orienters[1].orient(second, known)
         source, target = known or (None, None)
         yield Directions(source, target, ahead.points, back.points)

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Callable, Iterator, Sequence
 from typing import TypeAlias
 
 from smtformats.corpus.text import open_sentences
 from smtformats.errors import FormatError
+from smtformats.escapes import escape as escaped
+from smtformats.escapes import escape_bytes
 from smtformats.files import shown_name
+from smtformats.tokens import words
 from smtplugins.contracts.errors import SmtError, UsageError
 from smtplugins.core.lm.estimate import (
     FALLBACK,
@@ -23,6 +25,7 @@ from smtplugins.core.lm.estimate import (
 )
 from smtplugins.core.lm.ngram_model import write_lm
 from smtplugins.host.arguments import argument
+from smtplugins.host.files.escaping import check_scheme
 from smtplugins.host.progress import progress
 
 FileName: TypeAlias = "str | os.PathLike[str]"
@@ -36,22 +39,26 @@ def estimate_file(
     fallback: Sequence[float] | None = None,
     vocabulary: FileName | None = None,
     memory: int | None = None,
+    escape: str | None = None,
     note: Callable[[str], None] = lambda text: None,
     quiet: bool = False,
 ) -> Estimate:
     """Estimate the model of a text file (``-`` is standard input).
 
     `fallback` holds up to three discounts for orders whose counts allow no estimate (the last is repeated to make
-    three); an empty sequence means lmplz's. `vocabulary` is a file of words. `core.lm.estimate` explains the rest.
+    three); an empty sequence means lmplz's. `vocabulary` is a file of words. `escape` is a scheme to escape the words
+    of the text and of the vocabulary with. `core.lm.estimate` explains the rest.
     """
     name = shown_name(text)
+    check_scheme(escape)
+    given = read_pieces(text) if escape is None else (escape_bytes(piece, escape) for piece in read_pieces(text))
     try:
         model = estimate(
-            progress(read_pieces(text), "reading, MB", quiet=quiet),
+            progress(given, "reading, MB", quiet=quiet),
             order,
             prune=prune,
             fallback=None if fallback is None else _discounts(fallback),
-            vocabulary=None if vocabulary is None else _words(vocabulary),
+            vocabulary=None if vocabulary is None else _words(vocabulary, escape),
             memory=memory,
         )
     except BadSettings as error:
@@ -91,7 +98,7 @@ def _discounts(discounts: Sequence[float]) -> tuple[float, float, float]:
     return first, second, more
 
 
-def _words(path: FileName) -> Iterator[str]:
+def _words(path: FileName, scheme: str | None) -> Iterator[str]:
     with open_sentences(path) as lines:
         for line in lines:
-            yield from re.split("[\0\t\n\r ]+", line)
+            yield from words(line if scheme is None else escaped(line, scheme))

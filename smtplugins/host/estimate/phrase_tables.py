@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, BinaryIO, TypeAlias
 
 from smtformats.errors import FormatError
+from smtformats.escapes import escape_bytes
 from smtformats.files import open_binary_write, shown_name
 from smtformats.tokens import BadField
 from smtplugins.contracts.errors import SmtError, UsageError
@@ -28,6 +29,7 @@ from smtplugins.core.extract.phrase_pairs import (
     read_lines,
 )
 from smtplugins.host.arguments import argument
+from smtplugins.host.files.escaping import check_scheme
 from smtplugins.host.files.opening import find_format
 from smtplugins.host.progress import progress
 
@@ -53,8 +55,11 @@ class Bitext:
     source: FileName
     target: FileName
     alignment: FileName
+    escape: str | None = None
+    """The scheme to escape the words of both sides with."""
 
     def __post_init__(self) -> None:
+        check_scheme(self.escape)
         if [os.fspath(file) for file in self.files].count("-") > 1:
             raise UsageError("only one of source, target and alignment can be read from standard input")
 
@@ -65,7 +70,11 @@ class Bitext:
 
     def pieces(self, quiet: bool) -> Iterator[tuple[bytes, bytes, bytes]]:
         """Blocks of whole lines, the same number from each file, with progress."""
-        return progress(read_bitext(*self.files), "reading, pieces", quiet=quiet)
+        for source, target, links in progress(read_bitext(*self.files), "reading, pieces", quiet=quiet):
+            if self.escape is None:
+                yield source, target, links
+            else:
+                yield escape_bytes(source, self.escape), escape_bytes(target, self.escape), links
 
     @contextlib.contextmanager
     def naming(self) -> Iterator[None]:

@@ -113,6 +113,11 @@ def tune_policy(host: Host, config: RunConfig, plan: Plan, settings: RunSettings
     """Learn the policy of a configuration's decoder in a folder from which the run can be resumed."""
     if not takes_tasks_only(host, plan.learner):
         raise UsageError(f"expected a learner of policies, found {plan.learner.name!r}, which takes no search task")
+    if config.escape is not None:
+        raise UsageError(
+            f"learner {plan.learner.name!r} takes no escaped words: expected tables, sentences and references with the "
+            f"same words, found escape: {config.escape}"
+        )
     inputs = load_run_inputs(host, config, settings)
     decoder = inputs.translator.decoder
     if not isinstance(decoder, TaskDecoder):

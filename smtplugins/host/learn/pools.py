@@ -210,9 +210,12 @@ def _forest(
 ) -> tuple[str, str | None, Hypergraph | None]:
     """Decode a sentence and save its forest; return its id, its best text, and in the process ``reader`` the forest."""
     from smtplugins.core.graph.compacting import compacted
+    from smtplugins.host.files.escaping import unescaped_graph
 
     decoded = translator.decode_one(sentence, graphs=True)
     graph = decoded.graph() if decoded.graph is not None else None
+    if graph is not None and translator.config.escape is not None:
+        graph = unescaped_graph(graph, translator.config.escape)
     if graph is None:
         raise UsageError("learning from forests needs a decoder that returns graphs; this one does not")
     if not decoded.found or not graph.nodes:

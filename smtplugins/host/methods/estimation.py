@@ -66,6 +66,7 @@ class Estimation:
         reordering_smoothing: float = 0.5,
         lexical: tuple[Path, Path] | None = None,
         occurrences: bool = False,
+        escape: str | None = None,
         skip_bad: bool = False,
         memory: int | None = None,
         note: Note = lambda text: None,
@@ -76,14 +77,16 @@ class Estimation:
         The files are ``phrase-table.gz`` (or ``grammar.gz`` in another format), ``lex.f2e`` and ``lex.e2f`` unless
         ``lexical`` names such tables, and ``reordering-table.MODEL.gz`` for each model in ``reordering``, named as in
         Moses (wbe-msd-bidirectional-fe). ``max_length``: words of a phrase. ``reordering_smoothing`` is added to the
-        count of each orientation. ``occurrences``: also write Moses' extract files. ``skip_bad``: skip sentence pairs
-        with links outside the sentences. ``memory``: bytes beyond which to sort on disk (default: half the machine's).
+        count of each orientation. ``occurrences``: also write Moses' extract files. ``escape``: the scheme to escape
+        words with (moses, joshua), as tables cannot hold all; the tables of ``lexical`` are of escaped words.
+        ``skip_bad``: skip sentence pairs with links outside the sentences. ``memory``: bytes beyond which to sort on
+        disk (default: half the machine's).
         """
         from smtplugins.host.estimate.phrase_tables import Bitext, PhraseSettings, extract_phrases
 
         return extract_phrases(
             cast("Host", self),
-            Bitext(source, target, alignment),
+            Bitext(source, target, alignment, escape),
             folder,
             PhraseSettings(max_length, smoothing, listed(reordering), reordering_smoothing, lexical, occurrences),
             to_format=to_format,
@@ -117,6 +120,7 @@ class Estimation:
         tight: bool | None = None,
         counts: Literal["fractional", "unit", "places"] | None = None,
         lexical: tuple[Path, Path] | None = None,
+        escape: str | None = None,
         skip_bad: bool = False,
         jobs: int = 1,
         memory: int | None = None,
@@ -128,7 +132,7 @@ class Estimation:
         ``to_format``: moses (default), cdec or joshua, with that toolkit's scores. ``limits`` are those of Moses'
         train-model, Chiang (2007), cdec's extractor or Joshua's Thrax (default: the format's toolkit), changed by the
         arguments from ``max_span`` to ``counts``: fields of `core.extract.hierarchical_rules.RuleSettings`, in words.
-        ``jobs``: threads. ``lexical``, ``skip_bad`` and ``memory`` are those of :meth:`extract_phrases`.
+        ``jobs``: threads. ``lexical``, ``escape``, ``skip_bad`` and ``memory`` are those of :meth:`extract_phrases`.
         """
         # Those that are fields of the settings are picked out.
         changes = dict(locals())
@@ -136,7 +140,7 @@ class Estimation:
         from smtplugins.host.estimate.rule_tables import extract_rules, rule_format, rule_settings
 
         return extract_rules(
-            Bitext(source, target, alignment),
+            Bitext(source, target, alignment, escape),
             folder,
             rule_settings(limits, rule_format(to_format), changes),
             to_format=to_format,
@@ -158,6 +162,7 @@ class Estimation:
         prune: int | Sequence[int] = (),
         discount_fallback: float | Sequence[float] | None = None,
         vocabulary: Path | None = None,
+        escape: str | None = None,
         memory: int | None = None,
         note: Note = lambda text: None,
         quiet: bool = True,
@@ -167,8 +172,8 @@ class Estimation:
         Written to the ARPA file ``arpa`` and the KenLM probing file ``binary``, if given. ``prune``: drop n-grams seen
         this often or less; a threshold per order, the last for all higher orders. ``discount_fallback``: discounts of
         counts 1, 2, and 3 or more for orders where none can be estimated; an empty sequence for lmplz's 0.5 1 1.5.
-        ``vocabulary``: a file of words to keep n-grams of. ``memory``: fail if more bytes are needed (default: 80 % of
-        the machine's).
+        ``vocabulary``: a file of words to keep n-grams of. ``escape``: the scheme to escape the words of both with, as
+        for the tables of a decoder. ``memory``: fail if more bytes are needed (default: 80 % of the machine's).
         """
         from smtplugins.host.estimate.lm import binary_target, estimate_file, write_model
 
@@ -181,6 +186,7 @@ class Estimation:
             prune=listed(prune),
             fallback=None if discount_fallback is None else listed(discount_fallback),
             vocabulary=vocabulary,
+            escape=escape,
             memory=memory,
             note=note,
             quiet=quiet,

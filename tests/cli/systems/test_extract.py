@@ -141,7 +141,7 @@ def test_words_that_tables_cannot_hold(smt: Smt) -> None:
     assert (result.code, result.err) == (
         1,
         "smt: s:2: expected words without brackets around them, which mark gaps in tables "
-        "(`smt convert --from text --escape moses` makes them &#91; and &#93;), found '[*]'\n",
+        "(`--escape moses` makes them &#91; and &#93;), found '[*]'\n",
     )
     assert not Path("out").exists()
 

@@ -238,7 +238,7 @@ def test_words_in_brackets(smt: Smt) -> None:
     assert result.code == 1
     assert result.err == (
         "smt: s:3: expected words without brackets around them, which mark gaps in tables "
-        "(`smt convert --from text --escape moses` makes them &#91; and &#93;), found '[alt]'\n"
+        "(`--escape moses` makes them &#91; and &#93;), found '[alt]'\n"
     )
     assert not Path("out").exists()
 

@@ -151,7 +151,6 @@ def test_blanks(tmp_path: Path) -> None:
         (b"a\n", b"c x|||y\n", b"0-0\n", r"target, line 1: expected words without \|\|\|, .*, found 'x\|\|\|y'"),
         (b"a [*]\n", b"c\n", b"0-0\n", r"source, line 1: expected words without brackets .*, found '\[\*\]'"),
         (b"a\n", b"[X][X]\n", b"0-0\n", r"target, line 1: expected words without brackets .*, found '\[X\]\[X\]'"),
-        (b"a\x1cb\n", b"c\n", b"0-0\n", "source, line 1: expected words without the control characters"),
         (b"a\nb\n", b"c\nd\n", b"0-0\n0-1\n", "alignment, line 2: .* sentences of 1 and 1 words, found '0-1'"),
         (b"a\n", b"c\n", b"0-0 x\n", "alignment, line 1: expected links as 0-0 1-2, found 'x'"),
         (b"a\n", b"c\n", b"0\n", "found '0'"),

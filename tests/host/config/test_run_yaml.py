@@ -97,7 +97,7 @@ def test_defaults_and_single_values(write: Write) -> None:
     [
         ("seed: 1\nsede: 2\n", "run.yaml:2: sede: unknown key; did you mean 'seed'?"),
         ("model:\n  feature: []\n", "run.yaml:2: model.feature: unknown key; did you mean 'features'?"),
-        ("zzz: 1\n", "run.yaml:1: zzz: unknown key; known: decoder, learner, metric, model, output, plugins, "),
+        ("zzz: 1\n", "run.yaml:1: zzz: unknown key; known: decoder, escape, learner, metric, model, output, plugins, "),
         ("\n\nseed: one\n", "run.yaml:3: seed: expected a whole number, found 'one'"),
         ("seed: 1.5\n", "run.yaml:1: seed: expected a whole number, found 1.5"),
         ("seed: yes\n", "run.yaml:1: seed: expected a whole number, found True"),

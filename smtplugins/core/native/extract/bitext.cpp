@@ -5,19 +5,21 @@
 #include <limits>
 #include <utility>
 
+#include "base/word_bytes.hpp"
+
 namespace smt {
 namespace {
 
 constexpr std::size_t kMaxWords = std::numeric_limits<std::uint16_t>::max();
 constexpr std::size_t kMaxQuote = 60;
 
-// The kind of a byte: part of a word, a blank, or part of a word that tables may be unable to hold.
+// The kind of a byte: part of a word, its end, or part of a word that tables may be unable to hold.
 constexpr std::uint8_t kOrdinary = 0, kBlank = 1, kMark = 2;
 
 constexpr std::array<std::uint8_t, 256> byte_kinds() {
   std::array<std::uint8_t, 256> kinds{};
-  for (const unsigned char byte : {'\0', '\t', '\n', '\v', '\f', '\r', ' '}) kinds[byte] = kBlank;
-  for (const unsigned char byte : {'[', '|', '\x1C', '\x1D', '\x1E', '\x1F'}) kinds[byte] = kMark;
+  for (std::size_t byte = 0; byte < kinds.size(); ++byte) kinds[byte] = kWordEnds[byte] ? kBlank : kOrdinary;
+  for (const unsigned char byte : {'[', '|'}) kinds[byte] = kMark;
   return kinds;
 }
 constexpr std::array<std::uint8_t, 256> kKinds = byte_kinds();
@@ -44,14 +46,11 @@ Token cut_token(std::string_view& line) noexcept {
 const char* expectation(std::string_view word) noexcept {
   if (word.find("|||") != std::string_view::npos) {
     return "words without |||, which separates the fields of tables "
-           "(`smt convert --from text --escape moses` makes it &#124;&#124;&#124;)";
+           "(`--escape moses` makes it &#124;&#124;&#124;)";
   }
   if (in_brackets(word)) {
     return "words without brackets around them, which mark gaps in tables "
-           "(`smt convert --from text --escape moses` makes them &#91; and &#93;)";
-  }
-  if (word.find_first_of("\x1C\x1D\x1E\x1F") != std::string_view::npos) {
-    return "words without the control characters 0x1c to 0x1f, at which decoders split their input";
+           "(`--escape moses` makes them &#91; and &#93;)";
   }
   return nullptr;
 }

@@ -7,6 +7,8 @@
 #include <numeric>
 #include <utility>
 
+#include "base/word_bytes.hpp"
+
 namespace smt {
 namespace {
 
@@ -19,15 +21,6 @@ constexpr float kLogZero = -99.0F;  // log10 of 0 in ARPA files
 // Bytes per word of the text while it is read; while n-grams are sorted; per n-gram that is kept; per n-gram of the
 // current order; per n-gram that may be its context.
 constexpr std::uint64_t kTextBytes = 4, kSortBytes = 10, kNgramBytes = 12, kWorkBytes = 4, kContextBytes = 24;
-
-constexpr std::array<bool, 256> parting_bytes() {
-  std::array<bool, 256> parting{};
-  for (const unsigned char byte : {'\0', '\t', '\n', '\r', ' '}) parting[byte] = true;
-  return parting;
-}
-constexpr std::array<bool, 256> kParts = parting_bytes();
-
-bool parts(char byte) noexcept { return kParts[static_cast<unsigned char>(byte)]; }
 
 // Rounding may lift a probability above 1.
 void take_logs(std::vector<float>& probs) noexcept {
@@ -100,7 +93,7 @@ void KneserNey::feed(std::string_view bytes) {
   const char* const end = at + bytes.size();
   while (at != end) {
     const char* const start = at;
-    while (at != end && !parts(*at)) ++at;
+    while (at != end && !ends_word(*at)) ++at;
     const std::string_view piece(start, static_cast<std::size_t>(at - start));
     if (at == end || !partial_.empty()) {
       partial_.append(piece);
@@ -124,7 +117,9 @@ void KneserNey::add(std::string_view word) {
   const std::uint32_t id = model_.words_.add(word);
   // <UNK> would be read back as <unk>.
   if (id <= kEos || word == "<UNK>") {
-    throw TextError(line_, "text without <s>, </s> and <unk>, which the model has of its own",
+    throw TextError(line_,
+                    "text without <s>, </s> and <unk>, which the model has of its own (`--escape moses` makes them "
+                    "&lt;s&gt; and so on)",
                     "'" + std::string(word) + "'");
   }
   model_.text_.push_back(id);

@@ -11,7 +11,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from smtformats.escapes import unescape
 from smtformats.files import open_write
+from smtformats.tokens import words
 from smtplugins.contracts.errors import UsageError
 from smtplugins.contracts.spec import suggestion
 from smtplugins.host.decode.printing.choice import MinimumRisk, choice_of
@@ -49,6 +51,7 @@ class Printing:
     parts: tuple[str, ...] = ()
     files: Mapping[str, Path] | None = None
     graphs: ForestFiles | None = None
+    escape: str | None = None
 
     @classmethod
     def of(cls, config: RunConfig) -> Printing:
@@ -63,7 +66,9 @@ class Printing:
                 if part not in PARTS:
                     raise UsageError(f"unknown part {part!r} of a line{suggestion(part, PARTS)}")
         named = {"alignments": output.alignments, "unknowns": output.unknowns, "graphs": output.graphs}
-        return cls(choice, output.show, {key: path for key, path in named.items() if path is not None})
+        return cls(
+            choice, output.show, {key: path for key, path in named.items() if path is not None}, None, config.escape
+        )
 
     def with_graphs(self, host: Host, translator: Translator, precision: int | None) -> Printing:
         """Know the features of the graphs, which the tables decide."""
@@ -103,14 +108,15 @@ class Printing:
         if "score" in self.parts:
             before.append("" if score is None else f"{rounded([score])[0]:.6g}")
         if "input" in self.parts:
-            before.append(f"{_field(best, 'input')} |||")
+            given = _field(best, "input")
+            before.append(f"{given if self.escape is None else unescape(given, self.escape)} |||")
         if "id" in self.parts:
             before.append(decoding.id)
         if "segmentation" in self.parts:
             text = _segmented(text, best)
         after = ["|||", *alignment.split()] if "alignment" in self.parts else []
         beside = {key: value for key, value in self._beside(decoding, alignment, graph) if key in self._files}
-        return PrintedLine(" ".join([*before, *text.split(), *after]), beside)
+        return PrintedLine(" ".join([*before, *words(text), *after]), beside)
 
     @property
     def _files(self) -> Mapping[str, Path]:
@@ -139,8 +145,8 @@ def _segmented(text: str, best: Derivations | None) -> str:
     """The words with the source span of each phrase behind its words, as in ``a man |0-1| with |2-2|``."""
     if best is None or not len(best):
         return text
-    words, parts, at = text.split(), [], 0
+    given, parts, at = words(text), [], 0
     for (first, last), size in phrases_of(best)[0]:
-        parts += [*words[at : at + size], f"|{first}-{last - 1}|"]
+        parts += [*given[at : at + size], f"|{first}-{last - 1}|"]
         at += size
-    return " ".join([*parts, *words[at:]])
+    return " ".join([*parts, *given[at:]])
