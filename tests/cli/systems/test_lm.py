@@ -67,8 +67,8 @@ def test_pruning_and_vocabulary(smt: Smt) -> None:
         (
             (),
             "a\nb <s>\n",
-            "<stdin>:2: expected text without <s>, </s> and <unk>, which the model has of its own (`--escape moses` makes "
-            "them &lt;s&gt; and so on), found '<s>'",
+            "<stdin>:2: expected text without <s>, </s> and <unk>, which the model has of its own (`--escape "
+            "moses` makes them &lt;s&gt; and so on), found '<s>'",
         ),
         (
             (),
