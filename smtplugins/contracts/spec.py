@@ -199,10 +199,14 @@ def build(
     what: str, make: Callable[..., Any], options: Mapping[str, Any], given: Mapping[str, Any] | None = None
 ) -> Any:
     """Call ``make`` with checked and converted options, and with those ``given`` values that are its parameters."""
-    typed = checked(what, make, options)
     signature = evaluated(make)
     gifts = {name: value for name, value in (given or {}).items() if name in signature.parameters}
-    return make(**grouped(make, signature, typed), **gifts)
+    return make(**arguments(what, make, options), **gifts)
+
+
+def arguments(what: str, make: Callable[..., Any], options: Mapping[str, Any]) -> dict[str, Any]:
+    """The arguments of ``make``, with its dataclass of options made: what that refuses is an error, too."""
+    return grouped(make, evaluated(make), checked(what, make, options))
 
 
 def checked(what: str, make: Callable[..., Any], options: Mapping[str, Any]) -> dict[str, Any]:

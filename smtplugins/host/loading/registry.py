@@ -9,7 +9,7 @@ from typing import Any
 from smtformats import Format
 from smtplugins.contracts.errors import PluginError, SmtError, UsageError
 from smtplugins.contracts.offers import KINDS, Command, Offer, PluginInfo
-from smtplugins.contracts.spec import Spec, build, checked, suggestion
+from smtplugins.contracts.spec import Spec, arguments, build, suggestion
 from smtplugins.host.errors import failure_text
 
 
@@ -103,8 +103,8 @@ class Registry:
             raise SmtError(f"{what} cannot be made: {failure_text(stop)}") from stop
 
     def check(self, kind: str, spec: str | Mapping[str, Any] | Spec, without: tuple[str, ...] = ()) -> None:
-        """Check a spec as far as possible without building what it names."""
-        checked(*self._found(kind, spec, without))
+        """Check a spec as far as possible without building what it names: its options, alone and together."""
+        arguments(*self._found(kind, spec, without))
 
     def _found(
         self, kind: str, spec: str | Mapping[str, Any] | Spec, without: tuple[str, ...]
