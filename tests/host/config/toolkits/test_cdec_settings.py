@@ -15,7 +15,7 @@ from smtplugins.host.config.run_yaml import RunConfig, load_config
 from smtplugins.host.config.toolkits import cdec_settings
 from smtplugins.host.config.toolkits.known_settings import Known, rows_of
 
-PAGE = Path(cdec_settings.__file__).with_name("CDEC.md")
+PAGE = Path(__file__).resolve().parents[4] / "smtplugins/host/config/toolkits/CDEC.md"
 WORKING = "formalism=scfg\ngrammar=rules\nfeature_function=KLanguageModel lm.klm\n"
 # Settings that need another one.
 WITH = {"scale_prune_srclen": "beam_prune=1\n", "add_extra_pass_through_features": "add_pass_through_rules=1\n"}

@@ -17,7 +17,7 @@ from smtplugins.host.config.toolkits import joshua_settings
 from smtplugins.host.config.toolkits.joshua_settings import CHARTS, STACKS
 from smtplugins.host.config.toolkits.known_settings import Known, rows_of
 
-PAGE = Path(joshua_settings.__file__).with_name("JOSHUA.md")
+PAGE = Path(__file__).resolve().parents[4] / "smtplugins/host/config/toolkits/JOSHUA.md"
 WORKING = {
     CHARTS: "tm = thrax -owner pt -maxspan 12 -path rules\nfeature-function = WordPenalty\n",
     STACKS: "tm = moses -owner pt -maxspan 0 -path rules\nfeature-function = Distortion\n",
