@@ -5,6 +5,7 @@
 
 namespace smt {
 
+void bind_compact(nanobind::module_& m);
 void bind_rules(nanobind::module_& m);
 void bind_nbest(nanobind::module_& m);
 void bind_reordering(nanobind::module_& m);

@@ -7,4 +7,5 @@ NB_MODULE(_scan, m) {
   smt::bind_nbest(m);
   smt::bind_reordering(m);
   smt::bind_probing(m);
+  smt::bind_compact(m);
 }

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import errno
 import io
+import mmap
 import os
 import re
 import stat
@@ -16,6 +17,9 @@ from typing import TYPE_CHECKING, Any, BinaryIO, TextIO, TypeVar
 from smtformats.errors import FormatError
 
 if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
     from smtformats.tokens import BadField
 
 HEAD_BYTES = 1 << 16
@@ -105,6 +109,17 @@ def open_bytes(
         if start.startswith(magic):
             return io.BufferedReader(_Unpacked(raw, kind, max_size), _BUFFER)
     return raw
+
+
+def mapped(path: str | os.PathLike[str]) -> NDArray[np.uint8]:
+    """The bytes of a file, paged in on use; the file must not become shorter while they are in use."""
+    import numpy as np
+
+    with open(path, "rb") as file:
+        # An empty file cannot be mapped.
+        if os.fstat(file.fileno()).st_size == 0:
+            return np.empty(0, dtype=np.uint8)
+        return np.frombuffer(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ), dtype=np.uint8)
 
 
 def head(stream: io.BufferedReader, name: str = "") -> bytes:

@@ -32,8 +32,10 @@ class Format:
     number)`` rewrites the lines that hold the values, copies all others and returns the names it could not place.
     ``load(stream, name)`` returns the columns of a whole file, read natively; the stream is at the beginning of the
     file and may be compressed. Keyword-only parameters of ``parse`` and ``write`` are options, spelled
-    ``NAME,key=value``; ``load`` takes those of ``parse``. ``carries`` names the extra fields of records that ``write``
-    keeps. ``example`` is a small file of the format, shown on its page.
+    ``NAME,key=value``; ``load`` takes those of ``parse``. ``lookup(path)`` opens a table that knows its
+    phrases by fingerprints only, so that it can be asked for phrases but not listed
+    (:class:`smtformats.grammar.shared.lookup.PhraseLookup`); it takes the options of ``parse``. ``carries`` names the
+    extra fields of records that ``write`` keeps. ``example`` is a small file of the format, shown on its page.
 
     If several formats match, the lowest ``fallback`` wins: a format that is more specific than one of 0 has -1.
 
@@ -52,6 +54,7 @@ class Format:
     write: Callable[[Iterable[Any], Any, Number], int] | None = None
     update: Callable[[dict[str, float], Lines, TextIO, Number], list[str]] | None = None
     load: Callable[..., Any] | None = None
+    lookup: Callable[..., Any] | None = None
     suffixes: tuple[str, ...] = ()
     carries: frozenset[str] = frozenset()
     fallback: int = 0

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from smtplugins.core.grammar.lattice_distances import distances
 from smtplugins.core.grammar.parsed_forest import TOP, Forest
-from smtplugins.core.grammar.reordering import ReorderingTable
+from smtplugins.core.grammar.reordering import CompactReorderingTable, ReorderingTable, load_reordering
 from smtplugins.core.grammar.rules import GLUE, MINTED, Edges, Origins, Rules
 from smtplugins.core.grammar.tables import Tables, fragment_scores, gathered, own_label, row_scores
 from smtplugins.core.vocabulary import Vocabulary
@@ -13,6 +13,7 @@ __all__ = [
     "GLUE",
     "MINTED",
     "TOP",
+    "CompactReorderingTable",
     "Edges",
     "Forest",
     "Origins",
@@ -23,6 +24,7 @@ __all__ = [
     "distances",
     "fragment_scores",
     "gathered",
+    "load_reordering",
     "own_label",
     "row_scores",
 ]

@@ -12,6 +12,7 @@ from smtformats.caching.folders import cache_folder, load_kept
 from smtformats.errors import FormatError
 from smtformats.reordering.models import ReorderingModel
 from smtformats.reordering.moses import FORMAT
+from smtformats.reordering.moses_compact import lookup
 from smtformats.reordering.moses_probing import FORMAT as PROBING
 from smtformats.tokens import BadField
 from smtplugins.core._core import PairIndex, text_slots
@@ -23,7 +24,59 @@ if TYPE_CHECKING:
     from smtformats.columns import GrammarColumns
     from smtformats.reordering.rows import ReorderingColumns
 
-_BINARY = (".minlexr", ".binlexr.idx")
+_COMPACT = ".minlexr"
+_BINARY = (_COMPACT, ".binlexr.idx")
+
+
+def load_reordering(
+    path: str | os.PathLike[str],
+    *,
+    model: str,
+    scores: int = 0,
+    property_index: int | None = None,
+    cache: str | None = None,
+) -> ReorderingTable | CompactReorderingTable:
+    """Load a table where Moses looks for it: a compact one (``.minlexr``) if it is there, else text or ProbingPT.
+
+    The arguments and errors are those of :meth:`ReorderingTable.load`.
+    """
+    name = os.fspath(path)
+    compact = name if name.endswith(_COMPACT) else f"{name}{_COMPACT}"
+    if property_index is None and os.path.isfile(compact):
+        return CompactReorderingTable(compact, _model(model, scores))
+    return ReorderingTable.load(path, model=model, scores=scores, property_index=property_index, cache=cache)
+
+
+def _model(model: str, scores: int) -> ReorderingModel:
+    """Parse the name of a model, which must have this number of weights, if it is not 0."""
+    known = ReorderingModel.parse(model)
+    if scores and scores != known.weights:
+        raise BadField(f"{known.weights} scores, as {model} has", str(scores))
+    return known
+
+
+class CompactReorderingTable:
+    """A table of Moses' ``processLexicalTableMin``, which knows its phrase pairs by fingerprints only."""
+
+    def __init__(self, path: str | os.PathLike[str], model: ReorderingModel) -> None:
+        self.model = model
+        self._table = lookup(path)
+        if not model.condition:
+            raise BadField("a model that says f or fe, as a compact table does not", "neither")
+        if self._table.scores != model.scores:
+            wanted = f"{model.scores} scores of each phrase, as the model has"
+            raise FormatError(wanted, str(self._table.scores), file=self._table.name, line=1)
+
+    def __len__(self) -> int:
+        return len(self._table)
+
+    def scores(self, sources: Sequence[str], targets: Sequence[str]) -> NDArray[np.float32]:
+        """The scores of phrase pairs; see :meth:`ReorderingTable.scores`."""
+        return self._table.find(sources, targets if self.model.condition == "fe" else None)
+
+    def scores_of_rules(self, columns: GrammarColumns, chosen: NDArray[Any]) -> NDArray[np.float32]:
+        """The scores of the ``chosen`` rules of a phrase table, by rule number."""
+        return self._table.find_rules(columns, chosen, paired=self.model.condition == "fe")
 
 
 class ReorderingTable:
@@ -63,9 +116,7 @@ class ReorderingTable:
         they are wrong, FormatError if the file is. ``cache`` is the cache folder, or ``off``; by default `$SMT_CACHE`
         or the user's cache folder.
         """
-        known = ReorderingModel.parse(model)
-        if scores and scores != known.weights:
-            raise BadField(f"{known.weights} scores, as {model} has", str(scores))
+        known = _model(model, scores)
         if os.path.isdir(path):
             index = property_index or 0
             return cls(known, load_kept(path, PROBING, cache_folder(cache), model=model, property_index=index))
@@ -73,6 +124,21 @@ class ReorderingTable:
             raise BadField("a ProbingPT folder, as property_index is given", repr(os.fspath(path)))
         columns = load_kept(find_table(path), FORMAT, cache_folder(cache), index=_indexed, model=model)
         return cls(known, columns)
+
+    def scores(self, sources: Sequence[str], targets: Sequence[str]) -> NDArray[np.float32]:
+        """The scores of phrase pairs, words joined by single spaces; NaN for a pair that is not in the table."""
+        return self._values(self.rows(sources, targets))
+
+    def scores_of_rules(self, columns: GrammarColumns, chosen: NDArray[Any]) -> NDArray[np.float32]:
+        """The scores of the ``chosen`` rules of a phrase table, by rule number."""
+        return self._values(self.rows_of_rules(columns, chosen))
+
+    def _values(self, rows: NDArray[np.int32]) -> NDArray[np.float32]:
+        import numpy as np
+
+        scores: NDArray[np.float32] = self.values[rows]
+        scores[rows < 0] = np.nan
+        return scores
 
     def rows(self, sources: Sequence[str], targets: Sequence[str]) -> NDArray[np.int32]:
         """The rows of phrase pairs, words joined by single spaces; -1 for a pair that is not in the table.

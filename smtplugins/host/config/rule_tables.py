@@ -8,11 +8,14 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from smtformats import Format, FormatError, GrammarColumns
 from smtplugins.contracts.spec import Spec
 from smtplugins.host.files.opening import format_options, load_rules, open_known, with_options
+
+if TYPE_CHECKING:
+    from smtformats.grammar.shared.lookup import PhraseLookup
 
 
 @dataclass(frozen=True)
@@ -41,6 +44,15 @@ class RuleTable:
 
     def load(self, formats: Iterable[Format] | None = None, cache: str | None = None) -> GrammarColumns:
         """Load the rules."""
+        return load_rules(self.path, self._record(formats), cache)
+
+    def lookup(self, formats: Iterable[Format] | None = None) -> PhraseLookup | None:
+        """Open a table that is looked up by source phrase; ``None`` if the format has all its rules to load."""
+        record = self._record(formats)
+        return None if record.lookup is None else record.lookup(self.path)
+
+    def _record(self, formats: Iterable[Format] | None) -> Format:
+        """The table's format, with the table's name or owner as its option."""
         with open_known(self.path, "grammar", self.format, formats) as opened:
             record = opened.record
         if self.format is None or not Spec.of(self.format).options:
@@ -49,7 +61,7 @@ class RuleTable:
                 record = with_options(record, {"owner": self.owner})
             elif "table" in known and self.name:
                 record = with_options(record, {"table": self.name})
-        return load_rules(self.path, record, cache)
+        return record
 
     def dense_names(self, names: Iterable[str]) -> list[str]:
         """The features that every rule of the table has: the table's name, numbered if there are several."""

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 from smtformats.caching.folders import cached_load
 from smtformats.grammar.rules import NonTerminal, Rule
 from smtplugins.contracts.errors import UsageError
+from smtplugins.core.grammar.lookup import looked_up
 from smtplugins.core.grammar.parsing import Lattice, Options, PassThrough, prepared
 from smtplugins.core.grammar.rules import GLUE, MINTED, Origins, Rules
 from smtplugins.core.grammar.tables import Grammar, ScoredGrammar, Tables
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from smtformats import Format, GrammarColumns
+    from smtformats.grammar.shared.lookup import PhraseLookup
     from smtplugins.contracts.data import Sentence
     from smtplugins.core.grammar.parsed_forest import Forest
     from smtplugins.host.config.resources import Resources
@@ -72,6 +74,8 @@ class SentenceParser:
         self._grammars: list[Grammar] | None = None
         self._owners: list[str] = []
         self._own_format: Format | None = None
+        # Tables that are looked up for each sentence, by the number of their grammar, which has no rules.
+        self._lookups: dict[int, PhraseLookup] = {}
         self.rule_features, self.stateful = sorted_out(resources.features)
         self._pass_through, self.rule_features = self._copying()
         self.times = Times()
@@ -117,7 +121,12 @@ class SentenceParser:
     def _loaded(self) -> list[Grammar]:
         grammars = []
         for table in self.resources.tables:
-            columns = table.load(self.resources.formats, self.resources.cache)
+            opened = table.lookup(self.resources.formats)
+            if opened is None:
+                columns = table.load(self.resources.formats, self.resources.cache)
+            else:
+                self._lookups[len(grammars)] = opened
+                columns = opened.columns(())
             grammars.append(self._grammar(columns, table.max_span))
             self._owners.append(table.owner or table.name or str(table.path))
             names = table.dense_names(columns.names[:])
@@ -163,6 +172,12 @@ class SentenceParser:
         if span == NO_LIMIT:
             return Grammar(columns, self.tables, from_start=True)
         return Grammar(columns, self.tables, span_limit=span)
+
+    def looked_up(self, given: Sequence[str] | Lattice) -> list[tuple[int, GrammarColumns]]:
+        """The rules for a sentence of the tables that are looked up, with the number of the table's grammar."""
+        assert self._grammars is not None
+        limits = {number: self._grammars[number].span_limit for number in self._lookups}
+        return [(number, looked_up(table, given, limits[number])) for number, table in self._lookups.items()]
 
     def _glue(self, tables: Tables) -> Grammar:
         options = self.options
@@ -247,6 +262,7 @@ class WeightedParser:
         self.weights = weights
         self._applied = applied
         self._owners = owners
+        self._limits = parser._limits()
         self._options = Options(goal=parser.goal, pass_through=parser._pass_through)
 
     def forest(self, sentence: Sentence) -> SentenceForest:
@@ -267,10 +283,16 @@ class WeightedParser:
             tags = SentenceMarkup(sentence, parser.phrases.xml, parser.first_names, options.nonterminal, tables)
         with times("loading"):
             columns = [parser.load_own(path) for path in own]
+            found = [] if alone else parser.looked_up(given)
         with times("parsing"):
             # Tables that sentences share grow while a sentence is prepared.
             with contextlib.nullcontext() if alone else parser._lock:
                 grammars, owners = self._sentence_grammars(columns, own, tables, alone)
+                for number, rules in found:
+                    owner, limit = self._owners[number], self._limits[number]
+                    grammar = Grammar(rules, tables, span_limit=self._applied[number].grammar.span_limit)
+                    grammars.append(parser._applied(grammar, owner, limit, self.weights))
+                    owners += (owner,)
                 if tags:
                     grammars.append(tags.grammar)
                     owners += (markup.OWNER,)

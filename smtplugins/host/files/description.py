@@ -67,6 +67,10 @@ def describe(host: Host, path: Path, format: str | None = None) -> Description:
         "config": _settings,
     }
     with opened:
+        if record.lookup is not None:
+            # Its phrases cannot be listed.
+            description.facts |= record.lookup(path).facts()
+            return description
         readers.get(record.kind, _others)(opened.records(), description)
     return description
 

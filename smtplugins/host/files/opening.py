@@ -117,10 +117,11 @@ def with_options(record: Format, options: Mapping[str, Any]) -> Format:
     for name, value in changes.items():
         if value < 1:
             raise UsageError(f"format {record.name!r}: {name}: expected at least 1 byte, found {value}")
-    for part in ("parse", "load", "write"):
+    for part in ("parse", "load", "lookup", "write"):
         function = getattr(record, part)
         if function is not None:
-            named = parameters(record.parse if part == "load" and record.parse is not None else function)
+            whole = part in ("load", "lookup") and record.parse is not None
+            named = parameters(record.parse if whole else function)
             taken = {name: value for name, value in values.items() if name in named}
             if part == "load":
                 _check_load(record, taken)

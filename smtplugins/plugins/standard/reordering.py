@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from smtformats.tokens import BadField, numbers
 from smtplugins.contracts.errors import UsageError
-from smtplugins.contracts.tools.grammars import ReorderingTable, distances
+from smtplugins.contracts.tools.grammars import distances, load_reordering
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -74,11 +74,11 @@ class _Jumps:
 class LexicalReordering:
     """Log probabilities of a phrase pair's orientation to its predecessor (backward) and successor (forward).
 
-    ``path`` is a reordering table in Moses' format, or a ProbingPT folder, which has the scores from ``property_index``
-    on (0). ``model`` is its type (``wbe-msd-bidirectional-fe-allff``), ``scores`` the expected number of weights.
-    ``default_scores``, comma-separated probabilities, are used for phrase pairs that
-    are not in the table; without them such pairs score 0. The columns are the backward orientations, then the forward
-    ones; with ``collapseff`` there is a single column for each direction.
+    ``path`` is a reordering table of Moses, as text or compact (``path.minlexr``, if that is there), or a ProbingPT
+    folder, which has the scores from ``property_index`` on (0). ``model`` is its type
+    (``wbe-msd-bidirectional-fe-allff``), ``scores`` the expected number of weights. ``default_scores``, comma-separated
+    probabilities, are used for phrase pairs that are not in the table; without them such pairs score 0. The columns are
+    the backward orientations, then the forward ones; with ``collapseff`` there is a single column for each direction.
 
     As in Moses, the first phrase has only a backward orientation, monotone at the beginning of the sentence, and the
     end has none. Also as in Moses, a ``bidirectional`` model with ``collapseff`` takes its forward scores from the
@@ -97,7 +97,7 @@ class LexicalReordering:
         import numpy as np
 
         try:
-            self._table = ReorderingTable.load(path, model=model, scores=scores or 0, property_index=property_index)
+            self._table = load_reordering(path, model=model, scores=scores or 0, property_index=property_index)
         except BadField as bad:
             raise UsageError(f"lexical-reordering: expected {bad.expected}, found {bad.found}") from None
         self.model: ReorderingModel = self._table.model
@@ -111,16 +111,17 @@ class LexicalReordering:
         Column ``d * classes + k`` is class k in direction d. With ``collapseff`` all classes of a direction share a
         weight.
         """
-        return self._scores(self._table.rows(sources, targets))
+        return self._completed(self._table.scores(sources, targets))
 
     def rule_rows(self, columns: GrammarColumns, chosen: NDArray[Any]) -> NDArray[Any]:
         """Return the scores of rules, given by their numbers in a table's columns."""
-        return self._scores(self._table.rows_of_rules(columns, chosen))
+        return self._completed(self._table.scores_of_rules(columns, chosen))
 
-    def _scores(self, rows: NDArray[Any]) -> NDArray[Any]:
-        """Return the scores of rows of the table; -1 is a missing row."""
-        scores: NDArray[Any] = self._table.values[rows]
-        scores[rows < 0] = self._missing
+    def _completed(self, scores: NDArray[Any]) -> NDArray[Any]:
+        """Replace missing scores, which are NaN, and arrange the columns."""
+        import numpy as np
+
+        scores[np.isnan(scores[:, 0])] = self._missing
         if self.model.collapsed and self.model.direction == "bidirectional":
             classes = len(self.model.classes)
             scores[:, classes:] = scores[:, 1 : classes + 1].copy()

@@ -207,10 +207,12 @@ def _feature(
     options: dict[str, object]
     if feature.kind.startswith(TABLE_KINDS) and "path" in keys:
         own = span if span != draft.values["decoder"].get("max_span") else None
+        path, known = _table_file(feature.kind, keys.pop("path"))
         draft.table(
-            keys.pop("path"),
+            path,
             setting.line,
             name=feature.name,
+            format=known,
             limit=keys.pop("table-limit", "20"),
             max_span=own,
             scores=scores or "1",
@@ -311,6 +313,13 @@ def _printed(draft: Draft, *, chart: bool) -> None:
     if risk is not None and is_true(risk.value):
         options = {name: draft.text(key) or default for key, (name, default) in _RISK.items()}
         draft.put("output.choice", Spec("mbr", options), risk.line)
+
+
+def _table_file(kind: str, path: str) -> tuple[str, str | None]:
+    """The file of a table, and its format if it is not that of all tables."""
+    if kind != "PhraseDictionaryCompact":
+        return path, None
+    return (path if path.endswith(".minphr") else f"{path}.minphr"), "moses-compact"
 
 
 def _lists(draft: Draft, *, chart: bool) -> None:
