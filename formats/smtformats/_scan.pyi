@@ -3,6 +3,9 @@
 from collections.abc import Sequence
 from typing import Any
 
+import numpy
+import numpy.typing
+
 
 class CdecScanner:
     """Read a cdec grammar into columns; fed in pieces of any size."""
@@ -154,23 +157,59 @@ class ReorderingScanner:
     def add(self, key: str, values: Sequence[float]) -> None:
         """Add a row parsed by Python."""
 
-def probing_hashes(blob: bytes, offsets: Any) -> Any:
-    """The 64-bit hashes of words, as Moses and KenLM compute them."""
+class CompactReordering:
+    """A compact reordering table of Moses, in the bytes of its file."""
 
-def probing_rows(data: Any, scores: int) -> dict[str, Any]:
-    """
-    Read the target phrases of a ProbingPT folder into arrays; `fault` is the byte of the first bad one, or -1.
-    """
+    def __init__(self, file: numpy.typing.NDArray[numpy.uint8]) -> None: ...
 
-def probing_keys(blob: bytes, offsets: Any, source: Any, source_offsets: Any, target: Any, target_offsets: Any) -> tuple[Any, Any]:
-    """Spell phrase pairs as `source ||| target`; return bytes and offsets."""
+    def __len__(self) -> int: ...
 
-def probing_logarithms(scores: Any, are_logarithms: bool) -> int:
-    """
-    Convert stored scores to natural logarithms in place; return the position of the first bad one, or -1.
-    """
+    @property
+    def scores(self) -> int:
+        """Scores of each phrase."""
 
-def probing_sources(keys: Any, words: Any, order: Any, known: Any, known_words: Any, known_offsets: Any, longest: int, steps: int) -> tuple[Any, Any]:
-    """
-    Find the words of source phrases by their keys; return numbers of words and offsets, empty for unknown phrases.
-    """
+    @property
+    def fingerprint_bits(self) -> int:
+        """Bits of the fingerprints that phrases are known by."""
+
+    def find(self, keys: Sequence[str]) -> numpy.typing.NDArray[numpy.float32]:
+        """
+        The scores of phrases or pairs of them, each with ` ||| ` after it; NaN for those that are not there.
+        """
+
+    def find_rules(self, words: numpy.typing.NDArray[numpy.uint8], word_offsets: numpy.typing.NDArray[numpy.int64], source: numpy.typing.NDArray[numpy.int32], source_offsets: numpy.typing.NDArray[numpy.int64], target: numpy.typing.NDArray[numpy.int32], target_offsets: numpy.typing.NDArray[numpy.int64], chosen: numpy.typing.NDArray[numpy.int32], paired: bool) -> numpy.typing.NDArray[numpy.float32]:
+        """
+        The same for the `chosen` rows of columns; for their source sides if not `paired`.
+        """
+
+class CompactPhrases:
+    """A compact phrase table of Moses, in the bytes of its file."""
+
+    def __init__(self, file: numpy.typing.NDArray[numpy.uint8]) -> None: ...
+
+    def __len__(self) -> int: ...
+
+    @property
+    def scores(self) -> int:
+        """Scores of each translation."""
+
+    @property
+    def longest(self) -> int:
+        """Words of the longest source phrase."""
+
+    @property
+    def coding(self) -> str:
+        """How target words are written: None, REnc or PREnc."""
+
+    @property
+    def has_alignments(self) -> bool:
+        """Whether there are alignment points."""
+
+    @property
+    def fingerprint_bits(self) -> int:
+        """Bits of the fingerprints that source phrases are known by."""
+
+    def find(self, phrases: Sequence[str]) -> dict[str, Any]:
+        """
+        The translations of phrases, words separated by single blanks, as arrays of columns.
+        """

@@ -45,7 +45,7 @@ class CompactReorderingFile:
     def __init__(self, data: NDArray[np.uint8], name: str) -> None:
         """Use the bytes of a file; ``name`` is the file's in errors."""
         self.name = name
-        self._native = self._named(CompactReordering, data)
+        self._native: CompactReordering = self._named(CompactReordering, data)
 
     def __len__(self) -> int:
         return len(self._native)
@@ -61,13 +61,14 @@ class CompactReorderingFile:
         keys = [_BAR.join(pair) + _BAR for pair in zip(*sides, strict=True)]
         # A lone surrogate is in no file; neither is the empty key.
         keys = ["" if any("\ud800" <= c <= "\udfff" for c in key) else key for key in keys]
-        return self._named(self._native.find, keys).reshape(-1, self.scores)
+        found: NDArray[np.float32] = self._named(self._native.find, keys)
+        return found.reshape(-1, self.scores)
 
     def find_rules(self, columns: GrammarColumns, chosen: NDArray[Any], *, paired: bool) -> NDArray[np.float32]:
         """The scores of the ``chosen`` rules of a phrase table, by rule number; of their sources unless ``paired``."""
         import numpy as np
 
-        return self._named(
+        found: NDArray[np.float32] = self._named(
             self._native.find_rules,
             np.frombuffer(columns.words.blob, dtype=np.uint8),
             np.ascontiguousarray(columns.words.offsets, dtype=np.int64),
@@ -77,7 +78,8 @@ class CompactReorderingFile:
             np.ascontiguousarray(columns.target_offsets, dtype=np.int64),
             np.ascontiguousarray(chosen, dtype=np.int32),
             paired,
-        ).reshape(-1, self.scores)
+        )
+        return found.reshape(-1, self.scores)
 
     def facts(self) -> dict[str, Any]:
         """Describe the table."""

@@ -119,7 +119,7 @@ class SentenceParser:
                 self._grammars = self._loaded()
 
     def _loaded(self) -> list[Grammar]:
-        grammars = []
+        grammars: list[Grammar] = []
         for table in self.resources.tables:
             opened = table.lookup(self.resources.formats)
             if opened is None:

@@ -120,8 +120,8 @@ def with_options(record: Format, options: Mapping[str, Any]) -> Format:
     for part in ("parse", "load", "lookup", "write"):
         function = getattr(record, part)
         if function is not None:
-            whole = part in ("load", "lookup") and record.parse is not None
-            named = parameters(record.parse if whole else function)
+            whole = record.parse if part in ("load", "lookup") else None
+            named = parameters(whole or function)
             taken = {name: value for name, value in values.items() if name in named}
             if part == "load":
                 _check_load(record, taken)

@@ -207,12 +207,12 @@ def _feature(
     options: dict[str, object]
     if feature.kind.startswith(TABLE_KINDS) and "path" in keys:
         own = span if span != draft.values["decoder"].get("max_span") else None
-        path, known = _table_file(feature.kind, keys.pop("path"))
+        path, own_format = _table_file(feature.kind, keys.pop("path"))
         draft.table(
             path,
             setting.line,
             name=feature.name,
-            format=known,
+            format=own_format,
             limit=keys.pop("table-limit", "20"),
             max_span=own,
             scores=scores or "1",
