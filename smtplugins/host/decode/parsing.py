@@ -262,7 +262,6 @@ class WeightedParser:
         self.weights = weights
         self._applied = applied
         self._owners = owners
-        self._limits = parser._limits()
         self._options = Options(goal=parser.goal, pass_through=parser._pass_through)
 
     def forest(self, sentence: Sentence) -> SentenceForest:
@@ -288,11 +287,9 @@ class WeightedParser:
             # Tables that sentences share grow while a sentence is prepared.
             with contextlib.nullcontext() if alone else parser._lock:
                 grammars, owners = self._sentence_grammars(columns, own, tables, alone)
-                for number, rules in found:
-                    owner, limit = self._owners[number], self._limits[number]
-                    grammar = Grammar(rules, tables, span_limit=self._applied[number].grammar.span_limit)
-                    grammars.append(parser._applied(grammar, owner, limit, self.weights))
-                    owners += (owner,)
+                table_of = {len(grammars) + i: number for i, (number, _) in enumerate(found)}
+                grammars += [self._looked_up(number, rules) for number, rules in found]
+                owners += tuple(self._owners[number] for number, _ in found)
                 if tags:
                     grammars.append(tags.grammar)
                     owners += (markup.OWNER,)
@@ -302,13 +299,24 @@ class WeightedParser:
             if tags:
                 forest = tags.edited(forest, starts[-2], self.weights)
             if any(table.backoff for table in parser.resources.tables):
-                forest = self._backed_off(sentence, forest, starts)
+                forest = self._backed_off(sentence, forest, starts, table_of)
             scored = self._scored(sentence, forest, (*owners, MINTED), starts)
         scored.stats.update(times.sums)
         return scored
 
-    def _backed_off(self, sentence: Sentence, forest: Forest, starts: Sequence[int]) -> Forest:
-        """The forest without the phrases of a table with a backoff where it is not to be used."""
+    def _looked_up(self, number: int, rules: GrammarColumns) -> ScoredGrammar:
+        """The rules for a sentence of a table that is looked up, scored and pruned as those of other tables."""
+        parser, span = self.parser, self._applied[number].grammar.span_limit
+        grammar = Grammar(rules, parser.tables, span_limit=span)
+        return parser._applied(grammar, self._owners[number], parser._limits()[number], self.weights)
+
+    def _backed_off(
+        self, sentence: Sentence, forest: Forest, starts: Sequence[int], table_of: Mapping[int, int]
+    ) -> Forest:
+        """The forest without the phrases of a table with a backoff where it is not to be used.
+
+        ``table_of`` has the number of the table by that of a grammar of its rules for the sentence.
+        """
         import numpy as np
 
         from smtplugins.core.search.phrase_options import edge_spans, edited
@@ -321,6 +329,8 @@ class WeightedParser:
         spans = edge_spans(forest)
         origins = np.asarray(forest.native.origins)[np.asarray(forest.native.rules)]
         owner = np.searchsorted(np.asarray(starts), origins, side="right") - 1
+        for number, table in table_of.items():
+            owner[owner == number] = table
         owner[origins >= forest.minted_from] = len(starts)
         tables = parser.resources.tables
         translated = {(first, last) for first, last in spans[(owner >= len(tables)) & (owner < len(starts))].tolist()}

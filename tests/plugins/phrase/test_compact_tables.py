@@ -240,10 +240,10 @@ def test_conversion_and_description(here: Path) -> None:
     with pytest.raises(FormatError, match="expected source phrases to look up, in a file named by the option phrases"):
         host.convert("table.minphr", "new.txt", to_format="moses-phrases")
     named = "moses-compact,phrases=table.txt,table=TM"
-    host.convert("table.minphr", "new.txt", format=named, to_format="moses-phrases,table=TM", precision=9)
+    host.convert("table.minphr", "new.txt", from_format=named, to_format="moses-phrases,table=TM", precision=9)
     assert [line.split(" ||| ")[::3] for line in Path("new.txt").read_text().splitlines()] == [
         line.split(" ||| ")[::3] for line in Path("table.txt").read_text().splitlines()
     ]
     named = "moses-compact-reordering,phrases=table.txt"
-    host.convert("order.minlexr", "new.txt", format=named, to_format="moses-reordering")
+    host.convert("order.minlexr", "new.txt", from_format=named, to_format="moses-reordering")
     assert len(Path("new.txt").read_text().splitlines()) == 11

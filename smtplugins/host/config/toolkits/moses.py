@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from smtformats.config.moses import Feature, features
 from smtformats.config.settings import Setting, Settings
@@ -207,16 +208,13 @@ def _feature(
     options: dict[str, object]
     if feature.kind.startswith(TABLE_KINDS) and "path" in keys:
         own = span if span != draft.values["decoder"].get("max_span") else None
-        path, own_format = _table_file(feature.kind, keys.pop("path"))
         draft.table(
-            path,
-            setting.line,
+            **_table_file(feature.kind, keys.pop("path")),
+            line=setting.line,
             name=feature.name,
-            format=own_format,
             limit=keys.pop("table-limit", "20"),
             max_span=own,
             scores=scores or "1",
-            format="moses-probing" if feature.kind.startswith(_PROBING) else None,
             tuneable=fixed,
             backoff=backoff,
         )
@@ -315,11 +313,13 @@ def _printed(draft: Draft, *, chart: bool) -> None:
         draft.put("output.choice", Spec("mbr", options), risk.line)
 
 
-def _table_file(kind: str, path: str) -> tuple[str, str | None]:
+def _table_file(kind: str, path: str) -> dict[str, Any]:
     """The file of a table, and its format if it is not that of all tables."""
+    if kind.startswith(_PROBING):
+        return {"path": path, "format": "moses-probing"}
     if kind != "PhraseDictionaryCompact":
-        return path, None
-    return (path if path.endswith(".minphr") else f"{path}.minphr"), "moses-compact"
+        return {"path": path}
+    return {"path": path if path.endswith(".minphr") else f"{path}.minphr", "format": "moses-compact"}
 
 
 def _lists(draft: Draft, *, chart: bool) -> None:
