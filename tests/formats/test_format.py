@@ -179,7 +179,7 @@ def test_all_formats() -> None:
     for record in all_formats():
         assert record.summary
         assert record.parse or record.write
-        assert record.example or record.binary or record.folder or record.parse is None, record.name
+        assert record.example or record.binary or record.folder or record.lookup or record.parse is None, record.name
     # An editable install has several places: the sources and the native modules.
     places = [path for place in smtformats.__path__ for path in Path(place).glob("*/__init__.py")]
     folders = {path.parent.name for path in places}

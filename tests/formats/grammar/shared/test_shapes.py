@@ -102,7 +102,7 @@ def test_what_both_may_be_is_taken_for_cdecs() -> None:
     ("toolkit", "counts"),
     [
         ("joshua", {"joshua-grammar": 24, "moses-phrases": 1}),
-        ("moses", {"moses-phrases": 6, "moses-rules": 8}),
+        ("moses", {"moses-phrases": 6, "moses-rules": 8, "moses-compact": 13}),
     ],
 )
 def test_gold(shared: Path, toolkit: str, counts: dict[str, int]) -> None:
