@@ -157,6 +157,27 @@ class ReorderingScanner:
     def add(self, key: str, values: Sequence[float]) -> None:
         """Add a row parsed by Python."""
 
+def probing_hashes(blob: bytes, offsets: Any) -> Any:
+    """The 64-bit hashes of words, as Moses and KenLM compute them."""
+
+def probing_rows(data: Any, scores: int) -> dict[str, Any]:
+    """
+    Read the target phrases of a ProbingPT folder into arrays; `fault` is the byte of the first bad one, or -1.
+    """
+
+def probing_keys(blob: bytes, offsets: Any, source: Any, source_offsets: Any, target: Any, target_offsets: Any) -> tuple[Any, Any]:
+    """Spell phrase pairs as `source ||| target`; return bytes and offsets."""
+
+def probing_logarithms(scores: Any, are_logarithms: bool) -> int:
+    """
+    Convert stored scores to natural logarithms in place; return the position of the first bad one, or -1.
+    """
+
+def probing_sources(keys: Any, words: Any, known: Any, known_words: Any, known_offsets: Any, longest: int, steps: int) -> tuple[Any, Any]:
+    """
+    Find the words of source phrases by their keys; return numbers of words and offsets, empty for unknown phrases.
+    """
+
 class CompactReordering:
     """A compact reordering table of Moses, in the bytes of its file."""
 

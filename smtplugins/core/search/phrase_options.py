@@ -6,7 +6,7 @@ the same arrays, but some rules may be in no bundle, and the rules of a span nee
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, cast
 
@@ -127,3 +127,40 @@ def edited(forest: Forest, kept: NDArray[Any], put: Sequence[Put], label: str) -
         links=native.links,
     )
     return forest.with_native(cast("ParsedForest", native_forest))
+
+
+def backed_off(
+    forest: Forest,
+    starts: Sequence[int],
+    backoffs: Sequence[int],
+    table_of: Mapping[int, int],
+    words: int,
+    nonterminal: str,
+) -> Forest:
+    """The forest without the phrases of a table with a backoff where it is not to be used.
+
+    ``starts`` are the first rules of the grammars, tables first. ``backoffs`` are those of the tables: the most words,
+    -1 for any number, 0 for tables that are always used. ``table_of`` has the number of the table by that of a grammar
+    of its rules for the sentence. ``words`` is the length of the sentence.
+    """
+    import numpy as np
+
+    if not forest.nodes:
+        return forest
+    spans = edge_spans(forest)
+    origins = np.asarray(forest.native.origins)[np.asarray(forest.native.rules)]
+    owner = np.searchsorted(np.asarray(starts), origins, side="right") - 1
+    for number, own_table in table_of.items():
+        owner[owner == number] = own_table
+    owner[origins >= forest.minted_from] = len(starts)
+    tables = len(backoffs)
+    translated = {(first, last) for first, last in spans[(owner >= tables) & (owner < len(starts))].tolist()}
+    kept = np.ones(len(spans), dtype=bool)
+    for k, backoff in enumerate(backoffs):
+        own = np.flatnonzero(owner == k)
+        pairs = list(map(tuple, spans[own].tolist()))
+        if backoff and k:
+            most = backoff if backoff > 0 else words
+            kept[own] = [pair not in translated and pair[1] - pair[0] <= most for pair in pairs]
+        translated.update(pair for pair, used in zip(pairs, kept[own].tolist(), strict=True) if used)
+    return forest if kept.all() else edited(forest, kept, (), nonterminal)

@@ -313,36 +313,14 @@ class WeightedParser:
     def _backed_off(
         self, sentence: Sentence, forest: Forest, starts: Sequence[int], table_of: Mapping[int, int]
     ) -> Forest:
-        """The forest without the phrases of a table with a backoff where it is not to be used.
-
-        ``table_of`` has the number of the table by that of a grammar of its rules for the sentence.
-        """
-        import numpy as np
-
-        from smtplugins.core.search.phrase_options import edge_spans, edited
+        """The forest without the phrases of a table with a backoff where it is not to be used."""
+        from smtplugins.core.search.phrase_options import backed_off
 
         parser = self.parser
         if parser.goal is not None or sentence.lattice is not None:
             raise UsageError("model.tables: backoff: expected a decoder of phrases, and sentences, no lattices")
-        if not forest.nodes:
-            return forest
-        spans = edge_spans(forest)
-        origins = np.asarray(forest.native.origins)[np.asarray(forest.native.rules)]
-        owner = np.searchsorted(np.asarray(starts), origins, side="right") - 1
-        for number, table in table_of.items():
-            owner[owner == number] = table
-        owner[origins >= forest.minted_from] = len(starts)
-        tables = parser.resources.tables
-        translated = {(first, last) for first, last in spans[(owner >= len(tables)) & (owner < len(starts))].tolist()}
-        kept = np.ones(len(spans), dtype=bool)
-        for k, table in enumerate(tables):
-            own = np.flatnonzero(owner == k)
-            pairs = list(map(tuple, spans[own].tolist()))
-            if table.backoff and k:
-                most = table.backoff if table.backoff > 0 else len(sentence.tokens)
-                kept[own] = [pair not in translated and pair[1] - pair[0] <= most for pair in pairs]
-            translated.update(pair for pair, used in zip(pairs, kept[own].tolist(), strict=True) if used)
-        return forest if kept.all() else edited(forest, kept, (), parser.options.nonterminal)
+        backoffs = [table.backoff for table in parser.resources.tables]
+        return backed_off(forest, starts, backoffs, table_of, len(sentence.tokens), parser.options.nonterminal)
 
     def _input(self, sentence: Sentence) -> Any:
         """The words or the lattice to parse, with Joshua's escapes and the marks of sentences if configured."""

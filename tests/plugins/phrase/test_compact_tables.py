@@ -183,6 +183,23 @@ def test_the_path_may_have_the_suffix(here: Path) -> None:
     assert_same(decoded("run.yaml", ["ein haus"], here / "list"), wanted)
 
 
+@pytest.mark.parametrize("backoff", ["1", "-1", "0"])
+def test_a_table_for_what_another_lacks(backoff: str, here: Path) -> None:
+    """``decoding-graph-backoff`` with tables that are looked up: as with text tables."""
+    lines = [line for line in Path("table.txt").read_text().splitlines() if not line.startswith("ein haus")]
+    Path("few.txt").write_text("".join(f"{line}\n" for line in lines[1:4]))
+    graphs = f"[mapping]\n0 T 0\n1 T 1\n[decoding-graph-backoff]\n0\n{backoff}\n"
+    second = "PhraseDictionaryCompact name=Second num-features=2 path=table\n"
+    for kind in ("Compact", "Memory"):
+        text = Path("text.ini").read_text().replace("path=table.txt", "path=few.txt")
+        other = second if kind == "Compact" else second.replace("Compact", "Memory").replace("=table", "=table.txt")
+        text = text.replace("[weight]\n", f"{other}[weight]\nSecond= 0.5 0.25\n")
+        Path(f"{kind}.ini").write_text(text)
+    sentences = ["ein haus", "grünes haus . ein"]
+    wanted = decoded("Memory.ini", sentences, here / "other", ini=graphs)
+    assert_same(decoded("Compact.ini", sentences, here / "list", ini=graphs), wanted)
+
+
 def test_new_weights_for_the_same_forests(here: Path) -> None:
     """Jobs and weights: nothing is kept of a sentence that was looked up under others."""
     host = smt.load_plugins()
