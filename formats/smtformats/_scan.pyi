@@ -173,7 +173,7 @@ def probing_logarithms(scores: Any, are_logarithms: bool) -> int:
     Convert stored scores to natural logarithms in place; return the position of the first bad one, or -1.
     """
 
-def probing_sources(keys: Any, words: Any, known: Any, known_words: Any, known_offsets: Any, longest: int, steps: int) -> tuple[Any, Any]:
+def probing_sources(keys: Any, words: Any, order: Any, known: Any, known_words: Any, known_offsets: Any, longest: int, steps: int) -> tuple[Any, Any]:
     """
     Find the words of source phrases by their keys; return numbers of words and offsets, empty for unknown phrases.
     """
