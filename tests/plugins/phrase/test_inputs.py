@@ -320,11 +320,7 @@ class TestConfigurations:
             ("Distortion\n", "Distortion foo=1\n", r"moses.ini:5: field 1: expected a key of Distortion .*found 'foo'"),
             ("path=table", "path=tab#le", r"moses.ini:6: model.tables.0: .*tab: No such file or directory"),
             ("path=table", "path=no", r"moses.ini:6: model.tables.0: .*no: No such file or directory"),
-            (
-                "[feature]",
-                "[mapping]\n0 T 0\n[decoding-graph-backoff]\n2\n[feature]",
-                r"moses.ini:4: decoding-graph-backoff: expected 0 ",
-            ),
+            ("[feature]", "[consensus-decoding]\ntrue\n[feature]", r"moses.ini:2: consensus-decoding: expected false"),
         ],
     )
     def test_faults(self, old: str, new: str, message: str) -> None:
