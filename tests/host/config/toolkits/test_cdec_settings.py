@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from pathlib import Path
 
 import pytest
 
@@ -11,29 +10,15 @@ import smtplugins as smt
 from smtformats import FormatError
 from smtformats.config.cdec import FORMALISMS, KEYS
 from smtplugins.contracts.errors import SmtError
-from smtplugins.host.config.run_yaml import RunConfig, load_config
 from smtplugins.host.config.toolkits import cdec_settings
 from smtplugins.host.config.toolkits.known_settings import Known, rows_of
+from tests.host.config.toolkits.fates import Configuration, check_page
 
-PAGE = Path(__file__).resolve().parents[4] / "smtplugins/host/config/toolkits/CDEC.md"
+CONFIGURATION = Configuration("cdec.ini")
+load = CONFIGURATION.load
 WORKING = "formalism=scfg\ngrammar=rules\nfeature_function=KLanguageModel lm.klm\n"
 # Settings that need another one.
 WITH = {"scale_prune_srclen": "beam_prune=1\n", "add_extra_pass_through_features": "add_pass_through_rules=1\n"}
-
-
-@pytest.fixture(autouse=True)
-def _here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-
-
-@pytest.fixture(scope="module")
-def host() -> smt.Host:
-    return smt.load_plugins()
-
-
-def load(text: str, *ignore: str) -> RunConfig:
-    Path("cdec.ini").write_text(text)
-    return load_config("cdec.ini", ignore=ignore)
 
 
 def test_each_key_has_one_fate() -> None:
@@ -49,23 +34,12 @@ def test_no_key_is_silent(key: str, row: Known, host: smt.Host) -> None:
         assert load(without).toolkit == "cdec"
         return
     text = f"{without}{key}={row.value}\n"
-    line = len(text.splitlines())
     if row.fate == "honoured":
         assert load(text) != load(without)
         load(text)
         host.show_config("cdec.ini")
-    elif row.fate == "no effect":
-        found = load(text)
-        assert found == load(without)
-        assert f"line {line}: {key} '{row.value}' ({row.about})" in found.notes[-1]
     else:
-        with pytest.raises(SmtError) as caught:
-            load(text)
-        message = str(caught.value)
-        assert message.startswith(f"cdec.ini:{line}: {key}: expected {row.about}, found '{row.value}'")
-        assert f"ignore=['{key}'] continues without" in message
-        assert load(text, key) == load(without)
-        assert "ignored" in load(text, key).notes[0]
+        CONFIGURATION.check(row, key, row.value, text, without)
 
 
 def test_unknown_keys_have_a_suggestion() -> None:
@@ -117,7 +91,4 @@ def test_misspelt_feature_functions_have_a_suggestion(host: smt.Host) -> None:
 
 
 def test_the_page_is_what_the_table_says(request: pytest.FixtureRequest) -> None:
-    text = cdec_settings.documentation()
-    if request.config.getoption("--update-golden"):
-        PAGE.write_text(text, encoding="utf-8")
-    assert PAGE.read_text(encoding="utf-8") == text, "pytest --update-golden"
+    check_page("CDEC.md", cdec_settings.documentation(), request)

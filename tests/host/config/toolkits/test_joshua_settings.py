@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
@@ -12,33 +11,19 @@ import smtplugins as smt
 from smtformats import FormatError
 from smtformats.config.joshua import KEYS
 from smtplugins.contracts.errors import SmtError
-from smtplugins.host.config.run_yaml import RunConfig, load_config
 from smtplugins.host.config.toolkits import joshua_settings
 from smtplugins.host.config.toolkits.joshua_settings import CHARTS, STACKS
 from smtplugins.host.config.toolkits.known_settings import Known, rows_of
+from tests.host.config.toolkits.fates import Configuration, check_page
 
-PAGE = Path(__file__).resolve().parents[4] / "smtplugins/host/config/toolkits/JOSHUA.md"
+CONFIGURATION = Configuration("joshua.config")
+load = CONFIGURATION.load
 WORKING = {
     CHARTS: "tm = thrax -owner pt -maxspan 12 -path rules\nfeature-function = WordPenalty\n",
     STACKS: "tm = moses -owner pt -maxspan 0 -path rules\nfeature-function = Distortion\n",
 }
 # Settings that need another one.
 WITH = {"project-case": "lowercase = true\n"}
-
-
-@pytest.fixture(autouse=True)
-def _here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-
-
-@pytest.fixture(scope="module")
-def host() -> smt.Host:
-    return smt.load_plugins()
-
-
-def load(text: str, *ignore: str) -> RunConfig:
-    Path("joshua.config").write_text(text)
-    return load_config("joshua.config", ignore=ignore)
 
 
 def cases() -> Iterator[tuple[str, str, Known]]:
@@ -57,25 +42,14 @@ def test_no_key_is_silent(kind: str, key: str, row: Known, host: smt.Host) -> No
     without = WORKING[kind] + WITH.get(key, "")
     value = "kenlm 3 false false 100 lm" if key == "lm" else row.value
     text = f"{without}{key} = {value}\n"
-    line = len(text.splitlines())
     if row.fate == "honoured":
         # A `tm` of type moses means stacks in any case.
         changed = kind == CHARTS or key != "search"
         assert (load(text) != load(without)) == changed
         load(text)
         host.show_config("joshua.config")
-    elif row.fate == "no effect":
-        found = load(text)
-        assert found == load(without)
-        assert f"line {line}: {key} '{value}' ({row.about})" in found.notes[-1]
     else:
-        with pytest.raises(SmtError) as caught:
-            load(text)
-        message = str(caught.value)
-        assert message.startswith(f"joshua.config:{line}: {key}: expected {row.about}, found '{value}'")
-        assert f"ignore=['{key}'] continues without" in message
-        assert load(text, key) == load(without)
-        assert "ignored" in load(text, key).notes[0]
+        CONFIGURATION.check(row, key, value, text, without)
 
 
 def test_unknown_keys_have_a_suggestion() -> None:
@@ -131,7 +105,4 @@ def test_no_parameter_is_silent(name: str) -> None:
 
 
 def test_the_page_is_what_the_table_says(request: pytest.FixtureRequest) -> None:
-    text = joshua_settings.documentation()
-    if request.config.getoption("--update-golden"):
-        PAGE.write_text(text, encoding="utf-8")
-    assert PAGE.read_text(encoding="utf-8") == text, "pytest --update-golden"
+    check_page("JOSHUA.md", joshua_settings.documentation(), request)

@@ -12,12 +12,14 @@ import smtplugins as smt
 from smtformats import FormatError
 from smtformats.config.moses import BEFORE_2013, SECTIONS
 from smtplugins.contracts.errors import SmtError
-from smtplugins.host.config.run_yaml import RunConfig, load_config
+from smtplugins.host.config.run_yaml import load_config
 from smtplugins.host.config.toolkits import moses_settings
 from smtplugins.host.config.toolkits.known_settings import Known, rows_of
 from smtplugins.host.config.toolkits.moses_settings import CHARTS, PHRASES
+from tests.host.config.toolkits.fates import Configuration, check_page
 
-PAGE = Path(__file__).parents[4] / "smtplugins/host/config/toolkits/MOSES.md"
+CONFIGURATION = Configuration("moses.ini")
+load = CONFIGURATION.load
 FEATURES = """\
 [feature]
 UnknownWordPenalty
@@ -36,21 +38,6 @@ WITH = {"xml-brackets": "[xml-input]\ninclusive\n", "mbr-size": RISK, "mbr-scale
 WITH["decoding-graph-backoff"] = "[feature]\nRuleTable name=First path=first\n"
 
 
-@pytest.fixture(autouse=True)
-def _here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-
-
-@pytest.fixture(scope="module")
-def host() -> smt.Host:
-    return smt.load_plugins()
-
-
-def load(text: str, *ignore: str) -> RunConfig:
-    Path("moses.ini").write_text(text)
-    return load_config("moses.ini", ignore=ignore)
-
-
 def cases() -> Iterator[tuple[str, str, Known]]:
     for kind in (PHRASES, CHARTS):
         for key, row in rows_of(moses_settings.SECTIONS, kind):
@@ -67,7 +54,6 @@ def test_each_section_has_one_fate_in_each_kind_of_configuration() -> None:
 def test_no_section_is_silent(kind: str, key: str, row: Known, host: smt.Host) -> None:
     without = (WITH.get(key, "") if kind == PHRASES else "") + WORKING[kind]
     text = without + f"[{key}]\n{row.value}\n"
-    line = len(text.splitlines())
     if row.fate == "honoured":
         if key == "weight":
             assert load(text).model.weights == Path("moses.ini").absolute()
@@ -80,19 +66,8 @@ def test_no_section_is_silent(kind: str, key: str, row: Known, host: smt.Host) -
         else:
             assert load(text) != load(without)
         host.show_config("moses.ini", ignore=())
-    elif row.fate == "no effect":
-        found = load(text)
-        assert found == load(without)
-        noted = load(text).notes[-1]
-        assert f"line {line}: {key} '{row.value}' ({row.about})" in noted
     else:
-        with pytest.raises(SmtError) as caught:
-            load(text)
-        message = str(caught.value)
-        assert message.startswith(f"moses.ini:{line}: {key}: expected {row.about}, found '{row.value}'")
-        assert f"ignore=['{key}'] continues without" in message
-        assert load(text, key) == load(without)
-        assert "ignored" in load(text, key).notes[-1]
+        CONFIGURATION.check(row, key, row.value, text, without)
 
 
 def test_sections_before_2013() -> None:
@@ -171,7 +146,4 @@ def test_misspelt_features_have_a_suggestion(host: smt.Host) -> None:
 
 
 def test_the_page_is_what_the_table_says(request: pytest.FixtureRequest) -> None:
-    text = moses_settings.documentation()
-    if request.config.getoption("--update-golden"):
-        PAGE.write_text(text, encoding="utf-8")
-    assert PAGE.read_text(encoding="utf-8") == text, "pytest --update-golden"
+    check_page("MOSES.md", moses_settings.documentation(), request)
