@@ -73,6 +73,13 @@ _LEAST = {
     "distortion-limit": -1,
 }
 """Sections of whole numbers, with their minimum."""
+TRUE, FALSE = frozenset({"true", "yes", "y", "1"}), frozenset({"false", "no", "n", "0"})
+"""What Moses takes for true and false, in any case."""
+_SWITCHES = words(
+    """consensus-decoding drop-unknown include-segmentation-in-n-best lminimum-bayes-risk mark-unknown
+    minimum-bayes-risk monotone-at-punctuation output-hypo-score print-alignment-info print-alignment-info-in-n-best
+    print-id recover-input-path report-segmentation"""
+)
 _REAL = frozenset({"beam-threshold", "early-discarding-threshold", "translation-option-threshold"})
 _CHOICES = {
     "search-algorithm": ("0", "1", "3", "4", "5", "6", "7", "8", "9"),
@@ -137,7 +144,7 @@ class Feature:
         if self.kind in ("Distortion", "UnknownWordPenalty", "WordPenalty"):
             return 1
         if self.kind == "KENLM":
-            return 2 if self.options.get("oov-feature") == "1" else 1
+            return 2 if self.options.get("oov-feature", "").lower() in TRUE else 1
         given = self.options.get("num-features")
         return int(given) if given else (1 if self.kind in ("PhrasePenalty", "PhraseDictionaryMemory") else None)
 
@@ -234,6 +241,8 @@ def _check(section: str, value: str) -> None:
         real(value)
     elif section in _CHOICES:
         one_of(value, _CHOICES[section])
+    elif section in _SWITCHES:
+        one_of(value.lower(), ("true", "false", *sorted((TRUE | FALSE) - {"true", "false"})))
     elif section == "n-best-list" and len(blanks(value)) > 1:
         whole(blanks(value)[1], 0)
 

@@ -68,11 +68,32 @@ def decode_files(
     outputs = replace(outputs, lists=lists, printing=printing)
     if outputs.forests is None and config.output.forests is not None:
         outputs = replace(outputs, forests=config.output.forests, forests_format=config.output.forests_format)
+    _check_places(outputs, source)
     records = checked(translator, records, note)
     statistics = run(host, translator, records, outputs, jobs=jobs, trace=trace, note=note, quiet=quiet)
     if outputs.stats is not None:
         _write_statistics(outputs.stats, statistics)
     return statistics
+
+
+def _check_places(outputs: Outputs, source: object) -> None:
+    """Raise UsageError if two of the outputs and the source are one file, or a file beside them is `-`."""
+    printing = outputs.printing.files if outputs.printing is not None else None
+    beside = {f"output.{name}": path for name, path in (printing or {}).items()}
+    for name, path in beside.items():
+        if os.path.basename(path) == "-":
+            raise UsageError(f"{name}: expected a file, found -, which is for translations or lists")
+    read = source if isinstance(source, (str, os.PathLike)) else None
+    places = {"the source": read, "translations": outputs.output, "output.lists": outputs.lists, **beside}
+    places |= {"forests": outputs.forests, "statistics": outputs.stats, "building steps": outputs.built}
+    known: dict[str, str] = {}
+    for what, place in places.items():
+        # Standard input and output are two, and may be a device.
+        if place is None or os.fspath(place) == "-" or (os.path.exists(place) and not os.path.isfile(place)):
+            continue
+        other = known.setdefault(os.path.realpath(place), what)
+        if other != what:
+            raise UsageError(f"expected different files for {other} and {what}, found {os.fspath(place)} for both")
 
 
 def _renumbered(sentence: Sentence, first: int) -> Sentence:

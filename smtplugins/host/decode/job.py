@@ -92,8 +92,6 @@ def run(
     is the configuration's. ``keep`` is given each n-best list. ``label`` is that of the progress bar.
     """
     output, built, precision = outputs.output, outputs.built, outputs.precision
-    if built is not None and os.fspath(built) == os.fspath(output):
-        raise UsageError(f"expected different files for translations and building steps, found {built} for both")
     shown = number(None if built is None else precision)
     record, wanted = _list_format(host, translator, outputs)
     # Moses leaves features that are not to be tuned out of its lists.

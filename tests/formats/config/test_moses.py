@@ -25,7 +25,7 @@ INI = """\
 WordPenalty
 WordPenalty name=WP
 WordPenalty
-KENLM name=LM0 order=3 oov-feature=1 path=a#b
+KENLM name=LM0 order=3 oov-feature=true path=a#b
 PhraseDictionaryMemory path=t num-features=2 tuneable=false
 Odd x.y-z=1=2 num-features=3
 [weight]
@@ -69,7 +69,7 @@ def test_features() -> None:
         "Odd0",
     ]
     assert [entry.scores for entry in parsed] == [1, 1, 1, 2, 2, 3]
-    assert parsed[3] == Feature("KENLM", "LM0", {"name": "LM0", "order": "3", "oov-feature": "1", "path": "a"})
+    assert parsed[3] == Feature("KENLM", "LM0", {"name": "LM0", "order": "3", "oov-feature": "true", "path": "a"})
     assert parsed[5].options == {"x.y-z": "1=2", "num-features": "3"}
 
 

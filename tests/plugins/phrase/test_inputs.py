@@ -320,6 +320,11 @@ class TestConfigurations:
             ("Distortion\n", "Distortion foo=1\n", r"moses.ini:5: field 1: expected a key of Distortion .*found 'foo'"),
             ("path=table", "path=tab#le", r"moses.ini:6: model.tables.0: .*tab: No such file or directory"),
             ("path=table", "path=no", r"moses.ini:6: model.tables.0: .*no: No such file or directory"),
+            (
+                "[feature]",
+                "[print-id]\non\n[feature]",
+                r"moses.ini:2: field 1: expected one of true, false, .* found 'on'",
+            ),
             ("[feature]", "[consensus-decoding]\ntrue\n[feature]", r"moses.ini:2: consensus-decoding: expected false"),
         ],
     )

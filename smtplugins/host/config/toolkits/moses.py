@@ -15,7 +15,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from smtformats.config.moses import Feature, features
+from smtformats.config.moses import FALSE, Feature, features
 from smtformats.config.settings import Setting, Settings
 from smtformats.tokens import blanks, is_id
 from smtplugins.contracts.spec import Spec, suggestion
@@ -23,7 +23,6 @@ from smtplugins.host.config.toolkits.draft import Draft
 from smtplugins.host.config.toolkits.known_settings import apply
 from smtplugins.host.config.toolkits.moses_settings import (
     CHARTS,
-    FALSE,
     KINDS,
     PHRASES,
     SECTIONS,
@@ -173,9 +172,7 @@ def _spans(draft: Draft) -> list[int]:
 
 def _tables(draft: Draft) -> list[Feature]:
     return [
-        feature
-        for _, feature in features(draft.settings)
-        if feature.kind.startswith(TABLE_KINDS) and "path" in feature.options
+        feature for _, feature in features(draft.settings) if feature.kind in TABLE_KINDS and "path" in feature.options
     ]
 
 
@@ -206,7 +203,7 @@ def _feature(
     fixed = False if keys.pop("tuneable", usual).lower() in FALSE else None
     markers = "rules" if chart else None
     options: dict[str, object]
-    if feature.kind.startswith(TABLE_KINDS) and "path" in keys:
+    if feature.kind in TABLE_KINDS and "path" in keys:
         own = span if span != draft.values["decoder"].get("max_span") else None
         draft.table(
             **_table_file(feature.kind, keys.pop("path")),
@@ -221,7 +218,7 @@ def _feature(
         kind, options = "", {}
     elif feature.kind == "KENLM":
         kind = "lm"
-        oov = True if keys.pop("oov-feature", "0") == "1" else None
+        oov = True if is_true(keys.pop("oov-feature", "0")) else None
         options = {"path": keys.pop("path"), "base": "e", "oov": oov, "markers": markers}
     elif feature.kind == "WordPenalty":
         kind, options = "word-penalty", {"value": -1, "count_bos": True if chart else None}
@@ -315,7 +312,7 @@ def _printed(draft: Draft, *, chart: bool) -> None:
 
 def _table_file(kind: str, path: str) -> dict[str, Any]:
     """The file of a table, and its format if it is not that of all tables."""
-    if kind.startswith(_PROBING):
+    if kind == _PROBING:
         return {"path": path, "format": "moses-probing"}
     if kind != "PhraseDictionaryCompact":
         return {"path": path}

@@ -6,11 +6,11 @@ The sections are those of Moses as of its last release, the features those that 
 
 from __future__ import annotations
 
+from smtformats.config.moses import FALSE, TRUE
 from smtplugins.host.config.toolkits.draft import Harmless
 from smtplugins.host.config.toolkits.known_settings import Known, honoured, markdown, no_effect, refused
 
 PHRASES, CHARTS = "phrases", "charts"
-FALSE = frozenset({"false", "0", "no", "n"})
 _ZERO: Harmless = ("0, words alone (factors are not supported)", lambda value: value == "0")
 _OFF: Harmless = ("false", lambda value: value.lower() in FALSE)
 _WORDS: Harmless = ("of factor 0, the words (factors are not supported)", _ZERO[1])
@@ -18,8 +18,8 @@ _ELSEWHERE = "all features and weights in [feature] and [weight]"
 
 
 def is_true(text: str) -> bool:
-    """A boolean, as Moses reads it."""
-    return text.lower() in ("true", "yes", "y", "1")
+    """A boolean; the reader of a moses.ini refuses what is neither true nor false."""
+    return text.lower() in TRUE
 
 
 def _at_least(number: int) -> Harmless:
@@ -31,7 +31,9 @@ def _at_most(number: float) -> Harmless:
 
 
 SECTIONS = (
-    honoured("search-algorithm", "`decoder.name`, `decoder.search`", "0"),
+    honoured(
+        "search-algorithm", "`decoder.name`, `decoder.search`; 5 to 9 need a plugin that offers such a search", "0"
+    ),
     honoured("stack", "`decoder.stack_size`", "7", PHRASES),
     honoured("beam-threshold", "`decoder.beam_threshold`, a probability", "0.1", PHRASES),
     honoured("distortion-limit", "`decoder.distortion_limit`; -1 for none", "2", PHRASES),
@@ -172,8 +174,8 @@ SECTIONS = (
 )
 """The sections."""
 
-TABLE_KINDS = ("PhraseDictionary", "ProbingPT", "RuleTable")
-"""The beginnings of the names of tables."""
+TABLE_KINDS = frozenset({"PhraseDictionaryMemory", "PhraseDictionaryCompact", "ProbingPT", "RuleTable"})
+"""The kinds of tables that are read."""
 
 KINDS = (
     honoured("KENLM", "the feature `lm,base=e`", "KENLM path=en.arpa"),
@@ -186,7 +188,7 @@ KINDS = (
     honoured("LexicalReordering", "`lexical-reordering`", "LexicalReordering type=msd path=rt num-features=3", PHRASES),
     honoured("InputFeature", "`source-path,log=true`", "InputFeature num-features=1 num-input-features=1"),
     honoured(
-        "PhraseDictionary* ProbingPT RuleTable",
+        "PhraseDictionaryMemory PhraseDictionaryCompact ProbingPT RuleTable",
         "`model.tables`, each with its own scores and limit",
         "PhraseDictionaryMemory path=pt",
     ),
@@ -198,8 +200,9 @@ KINDS = (
             OpSequenceModel PhraseBoundaryFeature PhraseLengthFeature PhrasePairFeature RANDLM ReferenceComparison
             RuleScope SRILM SetSourcePhrase SoftMatchingFeature SoftSourceSyntacticConstraintsFeature
             SourceGHKMTreeInputMatchFeature SourceWordDeletionFeature SpanLength SparseHieroReorderingFeature SyntaxRHS
-            TargetBigramFeature TargetNgramFeature TargetWordInsertionFeature TreeStructureFeature
-            WordTranslationFeature""".split()
+            PhraseDictionaryBinary PhraseDictionaryFuzzyMatch PhraseDictionaryMultiModel PhraseDictionaryOnDisk
+            PhraseDictionaryTransliteration TargetBigramFeature TargetNgramFeature TargetWordInsertionFeature
+            TreeStructureFeature WordTranslationFeature""".split()
         ),
         "not supported",
         "a plugin offers a feature of that name, which takes its keys as they are",
@@ -249,14 +252,14 @@ FEATURE_KEYS = (
 
 def feature_keys(kind: str) -> list[str]:
     """The keys of a kind of feature."""
-    owners = (kind, "TABLE", "*") if kind.startswith(TABLE_KINDS) else (kind, "*")
+    owners = (kind, "TABLE", "*") if kind in TABLE_KINDS else (kind, "*")
     keys = (known.split(".") for row in FEATURE_KEYS for known in row.keys)
     return sorted({key for owner, key in keys if owner in owners})
 
 
 def feature_row(kind: str, key: str) -> Known | None:
     """The row of a key of a feature; ``None`` if the kind does not have it."""
-    names = (kind, "TABLE", "*") if kind.startswith(TABLE_KINDS) else (kind, "*")
+    names = (kind, "TABLE", "*") if kind in TABLE_KINDS else (kind, "*")
     for row in FEATURE_KEYS:
         for known in row.keys:
             owner, _, name = known.partition(".")

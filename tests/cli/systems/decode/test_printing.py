@@ -31,6 +31,26 @@ class TestPrinting:
         each = [gzip.decompress(path.read_bytes()).decode() for path in sorted(Path("f").iterdir())]
         assert Path("graphs").read_text() == "".join(each)
 
+    @pytest.mark.parametrize(
+        ("sections", "options", "message"),
+        [
+            ("[alignment-output-file]\nout", ("-o", "out"), "different files for translations and output.alignments"),
+            ("[n-best-list]\nout 3", ("-o", "./out"), "different files for translations and output.lists"),
+            ("[output-unknowns]\nin", ("-o", "out"), "different files for the source and output.unknowns"),
+            ("[alignment-output-file]\na\n[output-unknowns]\na", (), "for output.alignments and output.unknowns"),
+            ("", ("-o", "out", "--stats", "out"), "different files for translations and statistics"),
+            ("", ("-o", "out", "--forests", "out"), "different files for translations and forests"),
+            ("[output-unknowns]\n-", (), "output.unknowns: expected a file, found -, which is for translations"),
+        ],
+    )
+    def test_outputs_are_different_files(self, smt: Smt, sections: str, options: tuple[str, ...], message: str) -> None:
+        Path("in").write_text(INPUT)
+        found = smt("decode", "-c", config(*sections.splitlines()), "-i", "in", *options)
+        assert found.code == 2
+        assert message in found.err
+        assert Path("in").read_text() == INPUT
+        assert not Path("out").exists()
+
     def test_lists_on_standard_output(self, smt: Smt) -> None:
         lists = smt("decode", "-c", phrases(), "-k", 3, stdin=INPUT).ok()
         assert smt("decode", "-c", config("[n-best-list]", "- 3"), stdin=INPUT).ok() == lists
