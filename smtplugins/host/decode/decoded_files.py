@@ -47,6 +47,7 @@ def decode_files(
     nbest = configured if outputs.nbest is None else outputs.nbest
     outputs.check(nbest)
     printing = Printing.of(config)
+    _check_lines(config, template, lists, printing)
     source = config.source if sentences is None else sentences
     if source is None:
         raise UsageError("sentences: expected a file or sentences, or a source in the configuration, found none")
@@ -74,6 +75,17 @@ def decode_files(
     if outputs.stats is not None:
         _write_statistics(outputs.stats, statistics)
     return statistics
+
+
+def _check_lines(config: RunConfig, template: str | None, lists: Path | None, printing: Printing) -> None:
+    """Raise UsageError if the configuration asks for lines that are made in two ways."""
+    ways = {"choice": printing.choice is not None, "show": bool(printing.parts)}
+    given = {"template": template is not None, "project_case": bool(config.output.project_case)}
+    for key in (key for key, on in given.items() if on):
+        others = {**ways, "lists": lists is not None and key == "template"}
+        for other in (other for other, on in others.items() if on):
+            with config.at("output", other):
+                raise UsageError(f"cannot be used with output.{key}, which makes lines of its own")
 
 
 def _check_places(outputs: Outputs, source: object) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from smtplugins.contracts.errors import UsageError
+from smtplugins.contracts.errors import SmtError, UsageError
 from smtplugins.host.config.run_yaml import load_config
 from smtplugins.host.host import Host
 
@@ -67,3 +67,20 @@ def test_what_needs_something_else(host: Host) -> None:
             host.decode("run.yaml", "out", **arguments)
     with pytest.raises(FileNotFoundError):
         host.decode("run.yaml", "out", stats="nowhere/stats")
+
+
+@pytest.mark.parametrize(
+    ("template", "other"),
+    [
+        ('template: "%s"', "lists: nbest"),
+        ('template: "%s"', "show: [id]"),
+        ('template: "%s"', "choice: mbr"),
+        ("project_case: true", "show: [id]"),
+    ],
+)
+def test_lines_are_made_in_one_way(host: Host, template: str, other: str) -> None:
+    Path("run.yaml").write_text(f"{CONFIG}output:\n  {template}\n  {other}\n")
+    (key, _), (way, _) = (text.split(": ") for text in (other, template))
+    with pytest.raises(SmtError, match=rf"run.yaml:8: output\.{key}: cannot be used with output\.{way}"):
+        host.decode("run.yaml", "out", ["haus"], weights="w", cache="off")
+    assert not Path("out").exists()
