@@ -40,7 +40,9 @@ class Decoding:
     """A decoder's output for one sentence: the best translation, and more on demand.
 
     ``features`` and ``score`` describe the best derivation. ``graph`` returns the hypergraph of all that the search
-    kept, with edge scores, if it was requested; ``shown`` maps the words of a derivation to what readers see;
+    kept, with edge scores, if it was requested. ``endings`` numbers for each edge of a graph of phrases, but for those
+    to the goal, what features know of its phrase beside its words: Moses recombines hypotheses only if these are equal,
+    our searches also if they have the same future. ``shown`` maps the words of a derivation to what readers see;
     ``trace`` explains the derivation; ``built`` lists the steps of decoders that grow one tree; ``unknown`` lists the
     input words that no rule translates alone. All are computed when called. ``stats`` are sums over the sentence, such
     as CPU and wall seconds (``cpu.parsing``, ``wall.search``).
@@ -52,6 +54,7 @@ class Decoding:
     score: float | None = None
     features: Mapping[str, float] = field(default_factory=dict)
     graph: Callable[[], Hypergraph] | None = None
+    endings: Callable[[], Sequence[int]] | None = None
     shown: Callable[[str], str] | None = None
     trace: Callable[[], Iterable[str]] | None = None
     built: Callable[[], Sequence[BuiltStep]] | None = None

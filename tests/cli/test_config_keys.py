@@ -55,6 +55,7 @@ USED: dict[str, tuple[str, set[str]]] = {
     "output.unknowns": ("7", ALL),
     "output.graphs": ("7", ALL),
     "output.graphs_format": ("no-such-format", {"decode"}),
+    "output.gains": ("7", ALL),
     "output.first_id": ("one", ALL),
     "output.forests": ("{}", ALL),
     "output.forests_format": ("[1]", ALL),

@@ -66,8 +66,9 @@ class OutputConfig:
     (``host/files/joshua_output.py``), ``project_case`` gives translations the case of aligned source words. ``choice``
     says which translation is printed (``host/decode/printing``), ``show`` which parts its line has. ``alignments``,
     ``unknowns`` and ``graphs`` are files of word alignments, unknown words and search graphs, by default in
-    moses-search-graph. ``forests`` is the folder of each sentence's forest, in ``forests_format``. Ids of
-    sentences that are lines begin at ``first_id``, 0 by default. Tuning uses none of these.
+    moses-search-graph, ``gains`` is a file of the texts that ``choice: lattice-mbr`` chose from. ``forests`` is the
+    folder of each sentence's forest, in ``forests_format``. Ids of sentences that are lines begin at ``first_id``, 0 by
+    default. Tuning uses none of these.
     """
 
     dir: Path | None = None
@@ -84,6 +85,7 @@ class OutputConfig:
     unknowns: Path | None = None
     graphs: Path | None = None
     graphs_format: str | None = None
+    gains: Path | None = None
     first_id: int | None = None
     forests: Path | None = None
     forests_format: str | None = None

@@ -240,7 +240,7 @@ class _Task:
         stats = added(decoding.stats, times.sums)
         if self.outputs.template is None and not self.outputs.project_case:
             lines = (line.text,)
-        gone: dict[str, Any] = dict.fromkeys(("graph", "shown", "trace", "built", "unknown"))
+        gone: dict[str, Any] = dict.fromkeys(("graph", "endings", "shown", "trace", "built", "unknown"))
         rest = replace(decoding, features={}, stats=stats, **gone)
         return _Result(rest, candidates, lines, trace, tree, line.beside, fault)
 

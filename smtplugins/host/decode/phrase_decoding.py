@@ -115,6 +115,7 @@ class PhraseWorker:
             score=float(graph.scores[steps].sum()) if there else None,
             features=BestFeatures(forest, self.names, lambda: _steps(graph)),
             graph=(lambda: self._graph(forest, graph)) if self._graphs else None,
+            endings=(lambda: self._endings(graph, rows)) if self._graphs else None,
             shown=self._parsing.shown if self._parsing.joshua else None,
             trace=lambda: _traced(forest, graph),
             unknown=lambda: _unknown(forest),
@@ -129,6 +130,21 @@ class PhraseWorker:
 
     def _graph(self, forest: SentenceForest, graph: PhraseGraph) -> Hypergraph:
         return hypergraph_of_phrases(forest.forest, graph, forest.features, self.names, id=forest.sentence.id)
+
+    def _endings(self, graph: PhraseGraph, rows: Sequence[NDArray[Any]]) -> list[int]:
+        """Number the phrases of steps: by where they end and, with reordering models, begin and score before others."""
+        import numpy as np
+
+        count = int(graph.node_edges[-2]) if graph.nodes else 0
+        rules = graph.rules[:count]
+        keys = [graph.lasts[:count] if self._orders else np.zeros(count, dtype=np.int64)]
+        for model, values in zip(self._rows, rows, strict=True):
+            keys.append(graph.firsts[:count])
+            forward = model.forward(values)[rules]
+            if forward.size:
+                keys.append(np.unique(forward, axis=0, return_inverse=True)[1].reshape(-1))
+        numbers: list[int] = np.unique(np.column_stack(keys), axis=0, return_inverse=True)[1].reshape(-1).tolist()
+        return numbers
 
     def _prepared(self, sentence: Sentence, forest: SentenceForest) -> PhraseSearcher:
         parts, same = self.scorers.prepared(sentence, forest.forest.tables.words)
@@ -234,6 +250,13 @@ class _Rows:
         if len(own):
             rows[own] = self._looked_up(forest, own)
         return rows.reshape(-1)
+
+    def forward(self, values: NDArray[Any]) -> NDArray[Any]:
+        """The scores of each rule with the phrase behind it, of the values that :meth:`of` returns."""
+        model = self._feature.model
+        table = values.reshape(-1, model.scores)
+        here = model.scores // len(model.directions) if "backward" in model.directions else 0
+        return table[:, here:] if "forward" in model.directions else table[:, :0]
 
     def _keep(self, origins: NDArray[Any], rows: NDArray[Any]) -> None:
         import numpy as np

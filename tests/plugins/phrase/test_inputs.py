@@ -325,7 +325,7 @@ class TestConfigurations:
                 "[print-id]\non\n[feature]",
                 r"moses.ini:2: field 1: expected one of true, false, .* found 'on'",
             ),
-            ("[feature]", "[consensus-decoding]\ntrue\n[feature]", r"moses.ini:2: consensus-decoding: expected false"),
+            ("[feature]", "[disable-discarding]\ntrue\n[feature]", r"moses.ini:2: disable-discarding: expected false"),
         ],
     )
     def test_faults(self, old: str, new: str, message: str) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 from pathlib import Path
 
 import pytest
@@ -45,6 +46,58 @@ def test_minimum_bayes_risk(host: smt.Host, tmp_path: Path) -> None:
     found = printed(host, tmp_path, "[minimum-bayes-risk]\ntrue\n[mbr-size]\n100\n[report-segmentation]\nfalse\n")
     assert found == lines("pb/out.mbr.txt")
     assert found != lines("pb/1best.txt")
+
+
+def test_consensus(host: smt.Host, tmp_path: Path) -> None:
+    assert printed(host, tmp_path, "[consensus-decoding]\ntrue\n[stack]\n100\n") == lines("pb/out.consensus.txt")
+
+
+def gains(path: Path | str) -> dict[str, dict[str, tuple[list[float], float]]]:
+    """The sums and the gain of each text of each sentence."""
+    found: dict[str, dict[str, tuple[list[float], float]]] = {}
+    for line in Path(path).read_text().splitlines():
+        key, text, sums, gain = line.split("|||")
+        numbers = sums.replace("map:", "").replace("w:", "").split()
+        found.setdefault(key.strip(), {})[text.strip()] = [float(number) for number in numbers], float(gain)
+    return found
+
+
+def test_lattice_minimum_bayes_risk(host: smt.Host, tmp_path: Path) -> None:
+    """Moses' choices are ours. Gains are where stacks keep the same hypotheses; else some bad ones are missing."""
+    sections = f"[lminimum-bayes-risk]\ntrue\n[stack]\n100\n[n-best-list]\n{tmp_path}/gains 10\n"
+    found = printed(host, tmp_path, sections)
+    ours, theirs = gains(tmp_path / "gains"), gains("pb/nbest10.lmbr.txt")
+    equal = 0
+    for text, key in zip(found, theirs, strict=True):
+        mine, other = ours[key], theirs[key]
+        assert [text] == list(other)[:1] == list(mine)[:1]
+        both = mine.keys() & other.keys()
+        assert len(mine) == 10
+        assert len(both) >= 9
+        for each in both:
+            assert mine[each][0][:2] == pytest.approx(other[each][0][:2], rel=1e-5)
+            assert mine[each][0][2:] == pytest.approx(other[each][0][2:], abs=0.15)
+        equal += all(mine[each][1] == pytest.approx(other[each][1], abs=2e-4) for each in both)
+    assert equal >= 4
+
+
+def test_ngrams_of_moses_own_graphs(host: smt.Host) -> None:
+    """Its graphs have three decimals, so that ties are others in two sentences of ten."""
+    from smtplugins.core.graph.hypergraph import Hypergraph
+    from smtplugins.host.decode.printing.search_graph import best_part, ngram_counts, ngram_scores
+    from smtplugins.host.files.opening import open_known
+
+    theirs = gains("pb/nbest10.lmbr.txt")
+    with open_known("pb/osg.txt.gz", "hypergraph", "moses-search-graph") as opened:
+        for columns, best in zip(itertools.islice(opened.records(), 1, 3), lines("pb/1best.txt")[1:], strict=False):
+            graph = Hypergraph.from_columns(columns)
+            heads = graph.heads[: graph.edge_offsets[-2]].tolist()
+            known = ngram_scores(best_part(graph, heads, 30 * len(best.split())), 1.0, once=True)
+            for text, (sums, _) in theirs[columns.id].items():
+                mine = [0.0] * 4
+                for ngram, count in ngram_counts(text.split()).items():
+                    mine[len(ngram) - 1] += count * math.exp(known.get(ngram, -20.0))
+                assert mine == pytest.approx(sums[2:], abs=1e-3)
 
 
 def test_parts_of_lines(host: smt.Host, tmp_path: Path) -> None:

@@ -57,7 +57,20 @@ _SHOWN = {
     "report-segmentation": "segmentation",
     "print-alignment-info": "alignment",
 }
-_RISK = {"mbr-size": ("size", "200"), "mbr-scale": ("scale", "1.0"), "n-best-factor": ("factor", "20")}
+_LIST = {"mbr-size": ("size", "200"), "mbr-scale": ("scale", "1.0"), "n-best-factor": ("factor", "20")}
+_GRAPH = {**_LIST, "lmbr-pruning-factor": ("density", "30")}
+_LATTICE = {
+    **_GRAPH,
+    "lmbr-p": ("precision", "0.8"),
+    "lmbr-r": ("ratio", "0.6"),
+    "lmbr-map-weight": ("map_weight", "0.0"),
+    "lmbr-thetas": ("thetas", ""),
+}
+_CHOICES = {
+    "minimum-bayes-risk": ("mbr", _LIST),
+    "lminimum-bayes-risk": ("lattice-mbr", _LATTICE),
+    "consensus-decoding": ("consensus", _GRAPH),
+}
 
 
 def adapt(settings: Settings, path: Path | None) -> Draft:
@@ -304,10 +317,46 @@ def _printed(draft: Draft, *, chart: bool) -> None:
     if extended is not None:
         draft.put("output.graphs", extended.value, extended.line)
         draft.put("output.graphs_format", "moses-search-graph,extended=true", extended.line)
-    risk = draft.setting("minimum-bayes-risk")
-    if risk is not None and is_true(risk.value):
-        options = {name: draft.text(key) or default for key, (name, default) in _RISK.items()}
-        draft.put("output.choice", Spec("mbr", options), risk.line)
+    _choice(draft)
+
+
+def _choice(draft: Draft) -> None:
+    """The switch that asks for another translation than the best derivation's, with its options."""
+    switches = [(key, draft.setting(key)) for key in _CHOICES]
+    on = [(key, setting) for key, setting in switches if setting is not None and is_true(setting.value)]
+    on.sort(key=lambda switch: switch[1].line)
+    for other, setting in on[1:]:
+        draft.refuse(setting, f"one of {', '.join(_CHOICES)}", found=f"{other} beside {on[0][0]}")
+    if not on:
+        return
+    key, risk = on[0]
+    name, known = _CHOICES[key]
+    options = {}
+    for section, (option, default) in known.items():
+        given = draft.every(section)
+        values = [setting.value for setting in given]
+        text = " ".join(values) if option == "thetas" else values[0] if values else ""
+        if text or default:
+            options[option] = text or default
+        if given:
+            draft.lines["output", "choice", option] = given[0].line
+    output = draft.values["output"]
+    if name == "lattice-mbr" and "nbest" in output:
+        _gains(draft, options)
+    draft.put("output.choice", Spec(name, options), risk.line)
+
+
+def _gains(draft: Draft, options: dict[str, str]) -> None:
+    """The n-best list of lattice minimum Bayes risk has gains, and no features."""
+    output = draft.values["output"]
+    setting = draft.every("n-best-list")[0]
+    options["listed"] = str(output.pop("nbest"))
+    output.pop("unique", None)
+    if "lists" in output:
+        draft.put("output.gains", output.pop("lists"), setting.line)
+        draft.remark(setting, "texts with their gains; the output has translations (Moses' has none)")
+    else:
+        draft.refuse(setting, "a file, as translations are on the output")
 
 
 def _table_file(kind: str, path: str) -> dict[str, Any]:

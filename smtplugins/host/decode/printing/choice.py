@@ -8,13 +8,13 @@ each order but the first. Of equal gains the text that comes first in the list i
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from smtplugins.contracts.errors import UsageError
 from smtplugins.contracts.options import CheckedOptions, option
-from smtplugins.contracts.spec import Spec, build
+from smtplugins.contracts.spec import Spec, build, suggestion
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -23,34 +23,32 @@ if TYPE_CHECKING:
     from smtplugins.core.graph.hypergraph import Hypergraph
 
 _ORDER = 4
-MBR = "mbr"
+MBR, LATTICE_MBR, CONSENSUS = "mbr", "lattice-mbr", "consensus"
+
+
+@dataclass(frozen=True)
+class ChosenText:
+    """The one derivation to print, or none if there is none; ``listed`` are lines of a list of other texts."""
+
+    derivations: Derivations
+    listed: tuple[str, ...] = ()
+
+
+class TextChoice(Protocol):
+    """Chooses a derivation of a graph; ``endings`` are those of the decoding (:class:`Decoding`)."""
+
+    def choose(self, graph: Hypergraph, endings: Callable[[], Sequence[int]] | None) -> ChosenText: ...
 
 
 @dataclass(frozen=True, kw_only=True)
-class MinimumRisk(CheckedOptions):
-    """The options of minimum Bayes risk."""
+class ListChoice(CheckedOptions):
+    """Options of choices among the texts of an n-best list."""
 
     size: int = option(200, "texts of the list", least=1)
     scale: float = option(1.0, "factor of the scores before they become probabilities", least=0)
     factor: int = option(20, "derivations looked at for each text of the list, 0 for 1000", least=0)
 
-    def choose(self, graph: Hypergraph) -> Derivations:
-        """The one derivation to print, or none if there is none."""
-        import numpy as np
-
-        from smtplugins.core.graph.derivations import Derivations
-
-        derivations, texts, firsts = self._distinct(graph)
-        if not firsts:
-            return derivations
-        scores = self.scale * derivations.scores[firsts]
-        shares = np.exp(scores - scores.max())
-        risks = expected_losses(texts, shares / shares.sum())
-        chosen = derivations[firsts[int(np.argmin(risks))]]
-        offsets = np.array([0, len(chosen)])
-        return Derivations(graph, np.array([chosen.score]), offsets, chosen.edges)
-
-    def _distinct(self, graph: Hypergraph) -> tuple[Derivations, list[str], list[int]]:
+    def distinct(self, graph: Hypergraph) -> tuple[Derivations, list[str], list[int]]:
         """Derivations, distinct texts and the first derivation of each."""
         from smtplugins.core.graph.inference import kbest
 
@@ -67,11 +65,42 @@ class MinimumRisk(CheckedOptions):
             count = min(5 * count, most)
 
 
-def choice_of(spec: Spec) -> MinimumRisk:
+@dataclass(frozen=True, kw_only=True)
+class MinimumRisk(ListChoice):
+    """Minimum Bayes risk on the list."""
+
+    def choose(self, graph: Hypergraph, endings: Callable[[], Sequence[int]] | None = None) -> ChosenText:
+        """The text of the lowest expected loss."""
+        import numpy as np
+
+        derivations, texts, firsts = self.distinct(graph)
+        if not firsts:
+            return ChosenText(derivations)
+        scores = self.scale * derivations.scores[firsts]
+        shares = np.exp(scores - scores.max())
+        risks = expected_losses(texts, shares / shares.sum())
+        return ChosenText(one_of(derivations, firsts[int(np.argmin(risks))]))
+
+
+def one_of(derivations: Derivations, number: int) -> Derivations:
+    """One of the derivations."""
+    import numpy as np
+
+    from smtplugins.core.graph.derivations import Derivations
+
+    chosen = derivations[number]
+    offsets = np.array([0, len(chosen)])
+    return Derivations(derivations.graph, np.array([chosen.score]), offsets, chosen.edges)
+
+
+def choice_of(spec: Spec) -> TextChoice:
     """Make the choice that a configuration names."""
-    if spec.name != MBR:
-        raise UsageError(f"unknown choice {spec.name!r}: expected {MBR}")
-    made: MinimumRisk = build(f"choice {MBR!r}", MinimumRisk, spec.options, {})
+    from smtplugins.host.decode.printing.graph_choices import GraphConsensus, LatticeRisk
+
+    known: dict[str, type[TextChoice]] = {MBR: MinimumRisk, LATTICE_MBR: LatticeRisk, CONSENSUS: GraphConsensus}
+    if spec.name not in known:
+        raise UsageError(f"unknown choice {spec.name!r}{suggestion(spec.name, known)}")
+    made: TextChoice = build(f"choice {spec.name!r}", known[spec.name], spec.options, {})
     return made
 
 

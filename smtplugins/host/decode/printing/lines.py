@@ -16,7 +16,7 @@ from smtformats.files import open_write
 from smtformats.tokens import words
 from smtplugins.contracts.errors import UsageError
 from smtplugins.contracts.spec import suggestion
-from smtplugins.host.decode.printing.choice import MinimumRisk, choice_of
+from smtplugins.host.decode.printing.choice import LATTICE_MBR, TextChoice, choice_of
 from smtplugins.host.files.forest_files import ForestFiles
 from smtplugins.host.files.list_fields import fields_of, phrases_of
 from smtplugins.host.files.opening import Path, rounded
@@ -47,7 +47,7 @@ class PrintedLine:
 class Printing:
     """What the configuration's output asks for; ``graphs`` writes a graph into a file of all sentences."""
 
-    choice: MinimumRisk | None = None
+    choice: TextChoice | None = None
     parts: tuple[str, ...] = ()
     files: Mapping[str, Path] | None = None
     graphs: ForestFiles | None = None
@@ -65,7 +65,11 @@ class Printing:
             for part in output.show:
                 if part not in PARTS:
                     raise UsageError(f"unknown part {part!r} of a line{suggestion(part, PARTS)}")
+        with config.at("output", "gains"):
+            if output.gains is not None and (output.choice is None or output.choice.name != LATTICE_MBR):
+                raise UsageError(f"needs output.choice: {LATTICE_MBR}")
         named = {"alignments": output.alignments, "unknowns": output.unknowns, "graphs": output.graphs}
+        named["gains"] = output.gains
         return cls(
             choice, output.show, {key: path for key, path in named.items() if path is not None}, None, config.escape
         )
@@ -94,11 +98,15 @@ class Printing:
 
     def line(self, decoding: Decoding, graph: Hypergraph | None) -> PrintedLine:
         """The line of a decoding."""
-        best = None
+        best: Derivations | None = None
+        listed: tuple[str, ...] = ()
         if self.needs_graph and decoding.found:
             if graph is None:
                 raise UsageError("output.choice, output.show and output.alignments need a decoder that returns graphs")
-            best = _best(graph) if self.choice is None else self.choice.choose(graph)
+            if self.choice is None:
+                best = _best(graph)
+            else:
+                best, listed = self._chosen(self.choice, decoding, graph)
         text, score = decoding.best, decoding.score
         if best is not None and self.choice is not None and len(best):
             shown = decoding.shown or (lambda text: text)
@@ -116,7 +124,16 @@ class Printing:
             text = _segmented(text, best)
         after = ["|||", *alignment.split()] if "alignment" in self.parts else []
         beside = {key: value for key, value in self._beside(decoding, alignment, graph) if key in self._files}
+        if "gains" in self._files:
+            beside["gains"] = "".join(f"{decoding.id} |||{line}\n" for line in listed)
         return PrintedLine(" ".join([*before, *words(text), *after]), beside)
+
+    def _chosen(self, choice: TextChoice, decoding: Decoding, graph: Hypergraph) -> tuple[Derivations, tuple[str, ...]]:
+        try:
+            chosen = choice.choose(graph, decoding.endings)
+        except UsageError as error:
+            raise UsageError(f"output.choice: {error}") from None
+        return chosen.derivations, chosen.listed
 
     @property
     def _files(self) -> Mapping[str, Path]:

@@ -74,6 +74,49 @@ class TestPrinting:
         assert smt("decode", "-c", name, stdin=INPUT).ok() == plain
         assert smt("decode", "-c", config("[minimum-bayes-risk]", "true"), stdin=INPUT).ok().count("\n") == 3
 
+    @pytest.mark.parametrize("key", ["lminimum-bayes-risk", "consensus-decoding"])
+    def test_choices_by_graphs(self, smt: Smt, key: str) -> None:
+        plain = smt("decode", "-c", phrases(), stdin=INPUT).ok()
+        name = config(f"[{key}]", "true", "[mbr-size]", "1", "[lmbr-pruning-factor]", "1")
+        assert smt("decode", "-c", name, stdin=INPUT).ok() == plain
+        assert smt("decode", "-c", config(f"[{key}]", "true"), "-j", 2, stdin=INPUT).ok().count("\n") == 3
+
+    def test_gains_of_lattice_minimum_bayes_risk(self, smt: Smt) -> None:
+        sections = ["[lminimum-bayes-risk]", "true", "[n-best-list]", "gains 2", "[lmbr-thetas]", "1 0 0", "0 0"]
+        found = smt("decode", "-c", config(*sections), stdin=INPUT)
+        assert "texts with their gains; the output has translations (Moses' has none)" in found.err
+        lists = [line.split(" |||") for line in Path("gains").read_text().splitlines()]
+        assert [line[0] for line in lists] == ["0", "0", "1", "1"]
+        assert [line[1] for line in (lists[0], lists[2])] == found.out.splitlines()[:2]
+        # A text's gain is its length.
+        assert all(int(line[-1]) == len(line[1].split()) for line in lists)
+
+    @pytest.mark.parametrize(
+        ("sections", "message"),
+        [
+            ("[consensus-decoding]\n1\n[minimum-bayes-risk]\n1", "expected one of minimum-bayes-risk, lminimum-"),
+            ("[lminimum-bayes-risk]\n1\n[n-best-list]\n- 3", "n-best-list: expected a file, as translations are"),
+            ("[lminimum-bayes-risk]\n1\n[lmbr-thetas]\n1 2", ": output.choice.thetas: expected 5 numbers, found '1 2'"),
+            ("[lminimum-bayes-risk]\n1\n[lmbr-r]\n0", ": output.choice.ratio: expected a number above 0, found 0.0"),
+            ("[minimum-bayes-risk]\n1\n[mbr-size]\nmany", ": output.choice.size: expected a whole number, found 'many"),
+        ],
+    )
+    def test_choices_that_cannot_be_made(self, smt: Smt, sections: str, message: str) -> None:
+        name = config(*sections.splitlines())
+        found = smt("decode", "-c", name, stdin=INPUT)
+        assert (found.code, found.out) == (1, "")
+        assert message in found.err
+        assert f"{name}:{len(Path(name).read_text().splitlines())}: " in found.err
+
+    def test_choices_of_other_decoders(self, smt: Smt) -> None:
+        for setting, message in (
+            ("output.choice=lattice-mbr", "output.choice: needs a decoder of phrases"),
+            ("output.gains=out", "output.gains: needs output.choice: lattice-mbr"),
+        ):
+            found = smt("decode", "-c", "run.yaml", "--set", setting, stdin="der koch\n")
+            assert found.code
+            assert message in found.err
+
     @pytest.mark.parametrize("jobs", [1, 2])
     def test_a_line_that_cannot_be_translated_stops_no_other(self, smt: Smt, jobs: int) -> None:
         lines = [

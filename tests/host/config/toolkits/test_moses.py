@@ -303,10 +303,8 @@ def refused(text: str, *ignore: str) -> str:
 
 BOTH = (
     ("always-create-direct-transopt", "true", "false"),
-    ("consensus-decoding", "1", "0"),
     ("disable-discarding", "yes", "no"),
     ("early-distortion-cost", "true", "false"),
-    ("lminimum-bayes-risk", "true", "false"),
     ("mira", "true", "false"),
     ("context-string", "a b", None),
     ("context-weights", "1", None),
@@ -325,6 +323,8 @@ BOTH = (
 )
 CHARTS = (
     ("minimum-bayes-risk", "true", "0"),
+    ("lminimum-bayes-risk", "true", "false"),
+    ("consensus-decoding", "1", "0"),
     ("drop-unknown", "true", "false"),
     ("mark-unknown", "true", "false"),
     ("default-non-term-for-empty-range-only", "false", "true"),
@@ -386,11 +386,11 @@ def test_keys_of_features_that_change_translations(features: str, key: str, foun
 
 
 def test_all_that_is_refused_is_told_at_once() -> None:
-    text = "[mira]\ntrue\n[feature]\nDistortion sparse=yes\n[consensus-decoding]\n1\n"
-    assert refused(text, "mira", "distortion0.SPARSE", "consensus-decoding").endswith(
+    text = "[mira]\ntrue\n[feature]\nDistortion sparse=yes\n[disable-discarding]\n1\n"
+    assert refused(text, "mira", "distortion0.SPARSE", "disable-discarding").endswith(
         "; line 4: Distortion0.sparse: expected Distortion without sparse features, found 'sparse=yes'; line 6: "
-        "consensus-decoding: expected false, found '1' (ignore=['mira', 'Distortion0.sparse', "
-        "'consensus-decoding'] continues without)"
+        "disable-discarding: expected false, found '1' (ignore=['mira', 'Distortion0.sparse', "
+        "'disable-discarding'] continues without)"
     )
 
 

@@ -35,6 +35,9 @@ WORKING = {
 # Settings that need another one.
 RISK = "[minimum-bayes-risk]\ntrue\n"
 WITH = {"xml-brackets": "[xml-input]\ninclusive\n", "mbr-size": RISK, "mbr-scale": RISK, "n-best-factor": RISK}
+LATTICE, CONSENSUS = RISK.replace("[", "[l"), RISK.replace("minimum-bayes-risk", "consensus-decoding")
+WITH |= dict.fromkeys(("lmbr-p", "lmbr-r", "lmbr-map-weight", "lmbr-thetas"), LATTICE)
+WITH["lmbr-pruning-factor"] = CONSENSUS
 WITH["decoding-graph-backoff"] = "[feature]\nRuleTable name=First path=first\n"
 
 

@@ -56,6 +56,6 @@ def test_options_are_checked(options: dict[str, str]) -> None:
 
 
 def test_other_choices_are_unknown() -> None:
-    with pytest.raises(UsageError, match="unknown choice 'best': expected mbr"):
+    with pytest.raises(UsageError, match="unknown choice 'best'; known: consensus, lattice-mbr, mbr"):
         choice_of(Spec("best"))
     assert choice_of(Spec("mbr", {"size": "7"})) == MinimumRisk(size=7)
