@@ -3,6 +3,8 @@
 
 NB_MODULE(_scan, m) {
   m.doc() = "The native scanner. Use the `load` of a format.";
+  m.def(
+      "release", [] { return SMT_RELEASE; }, "The release of the package that this module was built with.");
   smt::bind_rules(m);
   smt::bind_nbest(m);
   smt::bind_reordering(m);

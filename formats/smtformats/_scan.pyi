@@ -7,6 +7,9 @@ import numpy
 import numpy.typing
 
 
+def release() -> str:
+    """The release of the package that this module was built with."""
+
 class CdecScanner:
     """Read a cdec grammar into columns; fed in pieces of any size."""
 

@@ -62,11 +62,9 @@ class _Unpacked(_Filled):
     """A decompressed stream. It closes the compressed stream too and reports all corruption as ``EOFError``."""
 
     def __init__(self, packed: io.BufferedReader, kind: str, most: int) -> None:
-        from xopen import xopen
-
         self._packed = packed
         self._left = self._most = most
-        super().__init__(xopen(packed, "rb", threads=0, format=kind))
+        super().__init__(_unpacking(packed, kind))
 
     def readinto(self, buffer: Any) -> int:
         try:
@@ -84,6 +82,19 @@ class _Unpacked(_Filled):
             super().close()
         finally:
             self._packed.close()
+
+
+def _unpacking(packed: io.BufferedReader, kind: str) -> BinaryIO:
+    """The decompressed bytes; gzip by what ``xopen`` would take, whose import costs as much as a small command."""
+    if kind == "gz":
+        with contextlib.suppress(ImportError):
+            from isal.igzip import IGzipFile
+
+            unpacked: BinaryIO = IGzipFile(fileobj=packed, mode="rb")  # type: ignore[no-untyped-call]
+            return unpacked
+    from xopen import xopen
+
+    return xopen(packed, "rb", threads=0, format=kind)
 
 
 def open_bytes(

@@ -225,8 +225,9 @@ def command_parser(name: str) -> argparse.ArgumentParser:
 
 def help_page() -> str:
     """The text of ``smt --help``. Plugin names come from metadata; no plugin is imported."""
-    from smtplugins.host.loading.installed import plugin_names
+    from smtplugins.host.loading.installed import installed_plugins
 
+    names = sorted({plugin.name for plugin in installed_plugins()})
     lines = [
         "usage: smt COMMAND [options]",
         "",
@@ -237,7 +238,7 @@ def help_page() -> str:
     lines += [f"  {name:<10} {summary}" for name, (_, summary) in COMMANDS.items()]
     lines += [
         "",
-        f"plugins: {', '.join(plugin_names()) or 'none'}",
+        f"plugins: {', '.join(names) or 'none'}",
         "",
         "`smt COMMAND --help` shows a command's options, `smt PLUGIN --help` a plugin's own commands.",
         "Exit codes: 0 success, 1 bad data or failed run, 2 wrong call, 130 interrupted.",

@@ -49,9 +49,9 @@ def test_lists_name_what_is_there_with_its_plugin(smt: Smt, kind: str, names: li
 
 @pytest.mark.parametrize("kind", ["learners", "decoders"])
 def test_kinds_without_offers_say_so(smt: Smt, kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    from smtplugins.host.loading.manager import entry_points
+    from smtplugins.host.loading.installed import installed_plugins
 
-    monkeypatch.setenv("SMT_DISABLE_PLUGINS", ",".join(point.name for point in entry_points()))
+    monkeypatch.setenv("SMT_DISABLE_PLUGINS", ",".join(point.name for point in installed_plugins()))
     assert smt(kind).ok() == f"no {kind} are loaded\n"
     assert smt(kind, "-f", "json").ok() == "[]\n"
 

@@ -10,7 +10,6 @@ import contextlib
 import mmap
 import os
 import struct
-import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -97,6 +96,8 @@ class Layout:
         import numpy as np
 
         arrays = {name: np.ascontiguousarray(parts[name], dtype).ravel() for name, dtype in self.dtypes.items()}
+        import tempfile
+
         counts = [len(array) for array in arrays.values()]
         places, total = self.places(counts)
         pieces: list[Any] = []

@@ -157,23 +157,15 @@ def _state(path: str | os.PathLike[str]) -> State:
 
 def _about(path: str | os.PathLike[str], record: Format, options: dict[str, Any]) -> bytes:
     """Describe the origin of columns: file, format, release, limits and options."""
+    from smtformats._scan import release
+
     load: Any = record.load
     while isinstance(load, functools.partial):
         options = {**load.keywords, **options}
         load = load.func
     told = [f"{name}={value!r}" for name, value in sorted(options.items())]
-    texts = [os.path.abspath(path), record.name, _release(), str(record.max_line), str(record.max_size), *told]
+    texts = [os.path.abspath(path), record.name, release(), str(record.max_line), str(record.max_size), *told]
     return "\0".join(texts).encode("utf-8", "surrogateescape")
-
-
-@functools.cache
-def _release() -> str:
-    from importlib.metadata import PackageNotFoundError, version
-
-    try:
-        return version("smtplugins")
-    except PackageNotFoundError:
-        return ""
 
 
 def _entry(path: Path) -> CacheEntry:

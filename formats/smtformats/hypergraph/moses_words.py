@@ -29,7 +29,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from decimal import Decimal
 from typing import TextIO
 
 from smtformats.errors import quote
@@ -184,6 +183,8 @@ def _lines(graph: GraphColumns, number: Number, columns: Mapping[str, tuple[str,
 
 def _decimals(text: str) -> str:
     """Return a number without an exponent, with three decimals at least, as unseparated numbers need."""
+    from decimal import Decimal
+
     whole, _, decimals = format(Decimal(text), "f").partition(".")
     return f"{whole}.{decimals:0<3}"
 

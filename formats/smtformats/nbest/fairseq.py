@@ -19,7 +19,6 @@ run of lines with the same id, and the lines of one sentence.
 from __future__ import annotations
 
 import re
-import tempfile
 from collections.abc import Iterator
 
 from smtformats.candidates import Candidates
@@ -38,6 +37,8 @@ _BESIDE = {"P": "word_scores", "A": "alignment"}
 
 def parse(lines: Lines, *, detokenised: bool = False) -> Iterator[Candidates]:
     """Parse one list at a time, sorted by id; ``detokenised`` takes the text from the D lines."""
+    import tempfile
+
     runs: dict[int, list[tuple[int, int]]] = {}
     with tempfile.SpooledTemporaryFile(_IN_MEMORY, "w+b") as waiting:
         last = -1

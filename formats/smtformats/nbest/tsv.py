@@ -9,7 +9,6 @@ feature. Rows are kept in a temporary file until all feature names are known.
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Iterable
 from typing import TextIO
 
@@ -22,6 +21,8 @@ _FIRST = ["id", "rank", "text", "total"]
 
 def write(lists: Iterable[Candidates], out: TextIO, number: Number) -> int:
     """Write a header line and a row for each hypothesis; returns the number of lists."""
+    import tempfile
+
     count = 0
     columns: dict[str, int] = {}
     with tempfile.TemporaryFile("w+", encoding="utf-8", newline="\n") as waiting:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import collections
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
+
+if TYPE_CHECKING:
+    from concurrent.futures import Future
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -16,6 +18,8 @@ def in_order(work: Callable[[T], R], items: Iterable[T], threads: int) -> Iterat
     if threads == 1:
         yield from map(work, items)
         return
+    from concurrent.futures import ThreadPoolExecutor
+
     waiting: collections.deque[Future[R]] = collections.deque()
     with ThreadPoolExecutor(threads) as pool:
         try:

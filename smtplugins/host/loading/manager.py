@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
-import functools
 import os
 import sys
 from collections.abc import Iterable, Sequence
@@ -16,48 +14,12 @@ from smtplugins.contracts.errors import PluginError
 from smtplugins.contracts.hookspecs import PROJECT
 from smtplugins.contracts.offers import Command, Offer, PluginInfo
 from smtplugins.host.errors import failure_text
+from smtplugins.host.loading.installed import installed_plugins
 
 if TYPE_CHECKING:
-    from importlib.metadata import EntryPoint
-
     import pluggy
 
     from smtplugins.host.host import Host
-
-GROUP = "smtplugins"
-
-
-def entry_points() -> list[EntryPoint]:
-    """The installed plugins by name, none of them imported."""
-    return [point for point, _, _ in _installed(_metadata_files())]
-
-
-def _metadata_files() -> tuple[tuple[str, int], ...]:
-    """The files that name the plugins of installed packages, with their times; while they stay, so do the plugins."""
-    files = []
-    for folder in sys.path:
-        with contextlib.suppress(OSError), os.scandir(folder or ".") as entries:
-            names = [entry.path for entry in entries if entry.name.endswith((".dist-info", ".egg-info"))]
-            for name in names:
-                path = os.path.join(name, "entry_points.txt")
-                with contextlib.suppress(OSError):
-                    files.append((path, os.stat(path).st_mtime_ns))
-    return (*((folder, 0) for folder in sys.path), *files)
-
-
-@functools.lru_cache(maxsize=1)
-def _installed(files: tuple[tuple[str, int], ...]) -> tuple[tuple[EntryPoint, str, str], ...]:
-    """The plugins of installed packages, with names and versions of these: reading them takes half of loading."""
-    import importlib.metadata
-
-    points = sorted(importlib.metadata.entry_points(group=GROUP), key=lambda point: (point.name, point.value))
-    known: dict[int, tuple[str, str]] = {}
-    for point in points:
-        # Each access to the metadata of a distribution reads and parses its file.
-        if point.dist is not None and id(point.dist) not in known:
-            metadata = point.dist.metadata
-            known[id(point.dist)] = (metadata["Name"], metadata["Version"])
-    return tuple((point, *known.get(id(point.dist), ("", ""))) for point in points)
 
 
 def names_in(variable: str) -> list[str]:
@@ -108,8 +70,8 @@ class _Loader:
             self.manager.enable_tracing()
 
     def load(self, extra: Sequence[str | Path | ModuleType]) -> _Loader:
-        for point, name, version in _installed(_metadata_files()):
-            info = PluginInfo(point.name, name, version, point.value)
+        for point in installed_plugins():
+            info = PluginInfo(point.name, point.package, point.version, point.value)
             self._enter(info)
             if info.status != "disabled":
                 try:

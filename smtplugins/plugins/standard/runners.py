@@ -6,17 +6,18 @@ import collections
 import contextlib
 import functools
 import itertools
-import multiprocessing
 import os
 import pickle
 import signal
 import traceback
 from collections.abc import Callable, Iterable, Iterator
-from multiprocessing.connection import Connection
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from smtplugins.contracts.errors import SmtError, UsageError
 from smtplugins.contracts.tools.running import exit_error
+
+if TYPE_CHECKING:
+    from multiprocessing.connection import Connection
 
 _LAST_MOMENTS = 5.0
 """Seconds to wait for the end of a process that has closed its connection."""
@@ -55,6 +56,8 @@ class Processes:
     def __init__(self, jobs: int = 0, *, chunk: int = 8) -> None:
         if jobs < 0 or chunk < 1:
             raise UsageError(f"runner 'processes': expected positive numbers, found {jobs=}, {chunk=}")
+        import multiprocessing
+
         if "fork" not in multiprocessing.get_all_start_methods():
             raise UsageError("runner 'processes' needs a system with fork: use a single job")
         self._jobs = jobs or os.cpu_count() or 1
@@ -102,6 +105,8 @@ class _Worker:
     def __init__(
         self, function: Callable[..., Any], setup: Callable[[], Any] | None, others: Iterable[_Worker]
     ) -> None:
+        import multiprocessing
+
         context = multiprocessing.get_context("fork")
         self.connection, far = context.Pipe()
         # A pipe closes when all copies of its other end are closed: workers must not keep inherited copies.
