@@ -90,7 +90,7 @@ def _unpacking(packed: io.BufferedReader, kind: str) -> BinaryIO:
         with contextlib.suppress(ImportError):
             from isal.igzip import IGzipFile
 
-            unpacked: BinaryIO = IGzipFile(fileobj=packed, mode="rb")  # type: ignore[no-untyped-call]
+            unpacked: BinaryIO = IGzipFile(fileobj=packed, mode="rb")  # type: ignore[assignment, no-untyped-call]
             return unpacked
     from xopen import xopen
 
