@@ -10,7 +10,7 @@ from smtformats.candidates import Candidates
 from smtformats.columns import Columns, GrammarColumns, StringTable
 from smtformats.errors import FormatError
 from smtformats.files import open_bytes, open_lines, open_write
-from smtformats.format import Format, all_formats, detect
+from smtformats.format import Format, all_formats, detect, formats_of
 from smtformats.grammar.rules import NonTerminal, Rule
 from smtformats.hypergraph.graph import GraphColumns
 from smtformats.list_columns import ListColumns
@@ -28,6 +28,7 @@ __all__ = [
     "StringTable",
     "all_formats",
     "detect",
+    "formats_of",
     "open_bytes",
     "open_lines",
     "open_write",

@@ -34,6 +34,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def show(args: argparse.Namespace) -> None:
     """List the plugins."""
     host = options.load_host(args)
+    host.formats()  # which then are offers of their plugins
     rows: list[dict[str, Any]] = []
     for plugin in host.plugins:
         rows.append(

@@ -117,7 +117,10 @@ class Command:
 
 @dataclass
 class PluginInfo:
-    """A plugin's name, origin, status and offers, whether it is usable or not."""
+    """A plugin's name, origin, status and offers, whether it is usable or not.
+
+    The package's own formats are among the standard plugin's offers once all formats were asked for.
+    """
 
     name: str
     distribution: str

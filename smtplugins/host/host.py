@@ -54,8 +54,10 @@ class Host(Judging, Learning, Estimation):
         rows = [(plugin.name, plugin.version, plugin.status) for plugin in self.plugins]
         return html_table(("plugin", "version", "status"), rows)
 
-    def formats(self) -> list[Format]:
-        """All formats, built-in and from plugins."""
+    def formats(self, *kinds: str) -> list[Format]:
+        """The formats of some kinds, or all: built-in and from plugins."""
+        if kinds:
+            return self.registry.formats(kinds)
         return [entry.record for entry in self.registry.entries("formats")]
 
     def read(
@@ -83,7 +85,7 @@ class Host(Judging, Learning, Estimation):
 
     def read_weights(self, path: Path, format: str | None = None) -> dict[str, float]:
         """Read weights in any known format."""
-        return read_weights(path, format, self.formats())
+        return read_weights(path, format, self.formats("weights"))
 
     def score(
         self,

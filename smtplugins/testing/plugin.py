@@ -24,6 +24,7 @@ def check_plugin(host: Host, name: str, folder: Path) -> list[tuple[str, str, ch
         raise UsageError(f"unknown plugin {name!r}{suggestion(name, [one.name for one in host.plugins])}")
     if info.status != "ok":
         raise PluginError(f"plugin {info.described()} is {info.status}: {info.reason}")
+    host.formats()  # which then are offers of their plugins
     results = []
     for kind in checks.KINDS:
         for offered in info.offers.get(kind, ()):

@@ -92,15 +92,15 @@ def test_options_that_decoder_and_features_do_not_have(smt: Smt) -> None:
         assert found.err.startswith(f"smt: run.yaml:{message}"), found.err
 
 
-REFUSED = "[consensus-decoding]\ntrue\n[input-factors]\n0\n1\n[verbose]\n2\n" + INI
+REFUSED = "[disable-discarding]\ntrue\n[input-factors]\n0\n1\n[verbose]\n2\n" + INI
 
 
 def test_settings_that_change_translations(smt: Smt) -> None:
     Path("moses.ini").write_text(REFUSED)
     message = (
-        "smt: moses.ini:2: consensus-decoding: expected false, found 'true': it changes translations and is not "
+        "smt: moses.ini:2: disable-discarding: expected false, found 'true': it changes translations and is not "
         "supported; line 5: input-factors: expected 0, words alone (factors are not supported), found '1' (--ignore "
-        "consensus-decoding --ignore input-factors continues without)\n"
+        "disable-discarding --ignore input-factors continues without)\n"
     )
     commands: tuple[tuple[str, ...], ...] = (
         ("config", "show", "-c", "moses.ini"),
@@ -113,10 +113,10 @@ def test_settings_that_change_translations(smt: Smt) -> None:
         assert (found.code, found.out, found.err) == (1, "", message)
     assert not Path("out.yaml").exists()
     assert not Path("run").exists()
-    ignoring = ("--ignore", "Consensus_Decoding", "--ignore", "input-factors")
+    ignoring = ("--ignore", "Disable_Discarding", "--ignore", "input-factors")
     shown = smt("config", "show", "-c", "moses.ini", *ignoring).ok()
     assert shown.splitlines()[-2:] == [
-        "# not used: line 2: consensus-decoding 'true', which changes translations",
+        "# not used: line 2: disable-discarding 'true', which changes translations",
         "# not used: line 5: input-factors '1', which changes translations",
     ]
     smt("convert", "moses.ini", "out.yaml", *ignoring).ok()
@@ -125,14 +125,14 @@ def test_settings_that_change_translations(smt: Smt) -> None:
 
 def test_what_may_be_ignored(smt: Smt) -> None:
     Path("moses.ini").write_text(REFUSED)
-    found = smt("config", "show", "-c", "moses.ini", "--ignore", "consensus")
+    found = smt("config", "show", "-c", "moses.ini", "--ignore", "disable-discard")
     assert (found.code, found.err) == (
         2,
-        "smt: --ignore consensus: moses.ini has no such setting; did you mean 'consensus-decoding'?\n",
+        "smt: --ignore disable-discard: moses.ini has no such setting; did you mean 'disable-discarding'?\n",
     )
     # One that is not refused may stand there.
     found = smt("config", "show", "-c", "moses.ini", "--ignore", "verbose")
-    assert "moses.ini:2: consensus-decoding" in found.err
+    assert "moses.ini:2: disable-discarding" in found.err
     Path("run.yaml").write_text(TEXT)
     found = smt("config", "show", "-c", "run.yaml", "--ignore", "x")
     assert (found.code, "run.yaml is a run.yaml" in found.err) == (2, True)

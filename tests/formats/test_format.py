@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import smtformats
-from smtformats import Format, FormatError, all_formats, detect, open_bytes
+from smtformats import Format, FormatError, all_formats, detect, formats_of, open_bytes
 from smtformats.files import HEAD_BYTES, Lines, head
 from smtformats.format import shortest
 
@@ -211,3 +211,12 @@ def test_shortest_reads_back(value: float) -> None:
 )
 def test_shortest(value: float, text: str) -> None:
     assert shortest(value) == text
+
+
+def test_each_format_is_in_the_folder_of_its_kind() -> None:
+    """The formats of one kind are found, and all others left alone, by the name of the folder."""
+    kinds = {record.kind for record in all_formats()}
+    assert len(kinds) > 5
+    for kind in kinds:
+        assert formats_of(kind) == tuple(record for record in all_formats() if record.kind == kind)
+    assert formats_of("no such kind") == formats_of("caching") == ()

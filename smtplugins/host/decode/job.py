@@ -153,7 +153,7 @@ def _list_format(host: Host, translator: Translator, outputs: Outputs) -> tuple[
         if outputs.nbest < 1:
             raise UsageError(f"nbest: expected 1 or more, found {outputs.nbest}")
         name = outputs.to_format or translator.config.output.format
-        record = writable_lists(find_format(name, "nbest", host.formats()))
+        record = writable_lists(find_format(name, "nbest", host.formats("nbest")))
     if outputs.template is not None:
         if outputs.fields:
             raise UsageError("fields: expected none, as output.template says what lines have")

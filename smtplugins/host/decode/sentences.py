@@ -86,8 +86,9 @@ def read_sentences(
     lines = joshua and named is None
     named = Spec("text") if lines else named
     # Only formats of lattices are told by shape: other graphs may not be lattices.
-    shapes = [record for record in host.formats() if record.kind == "corpus" or record.name in LATTICES]
-    graphs = [record for record in host.formats() if record.kind == "hypergraph" and record not in shapes]
+    inputs = host.formats("corpus", "hypergraph")
+    shapes = [record for record in inputs if record.kind == "corpus" or record.name in LATTICES]
+    graphs = [record for record in inputs if record not in shapes]
     known = [*shapes, *graphs] if named is not None else shapes
     with open_known(path, None, named, known, empty="text") as opened:
         if format is None and lattice:

@@ -170,7 +170,7 @@ def make_translator(
             "the configuration names no decoder: `decoder: hiero`, or "
             + argument("overrides='decoder=hiero'", "--decoder NAME")
         )
-    given = resources(host.registry, config.model, host.formats(), cache, config.at)
+    given = resources(host.registry, config.model, host.formats("grammar"), cache, config.at)
     columns, stateful = _columns(config, given)
     undeclared = tuple(active.label for active in given.features if not declares_columns(active.feature))
     read = weights or {}

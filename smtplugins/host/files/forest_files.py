@@ -50,15 +50,15 @@ class ForestFiles:
         precision: int | None,
     ) -> ForestFiles:
         """Find the format; the folder is created when the first graph is written."""
-        record = find_format(format or DEFAULT, "hypergraph", host.formats())
+        record = find_format(format or DEFAULT, "hypergraph", host.formats("hypergraph"))
         if record.write is None:
-            fitting = [fmt.name for fmt in host.formats() if fmt.kind == "hypergraph" and fmt.write is not None]
+            fitting = [fmt.name for fmt in host.formats("hypergraph") if fmt.write is not None]
             raise UsageError(f"{record.name} can only be read; name another format: {', '.join(fitting)}")
         if record.name == _SEARCH:
             spec = Spec.parse(format or DEFAULT)
             # Moses identifies scores by order, not by name.
             named = Spec(spec.name, {"names": " ".join(names), **spec.options})
-            record = find_format(named, "hypergraph", host.formats())
+            record = find_format(named, "hypergraph", host.formats("hypergraph"))
         return cls(folder, record, names, weights, precision)
 
     def write(self, graph: Hypergraph | None, key: str) -> None:

@@ -49,9 +49,9 @@ def rounded(values: Sequence[float] | NDArray[Any]) -> list[float]:
 
 def writable(kind: str) -> list[str]:
     """Names of the built-in writable formats of a kind."""
-    from smtformats import all_formats
+    from smtformats import formats_of
 
-    return [fmt.name for fmt in all_formats() if fmt.kind == kind and fmt.write is not None]
+    return [fmt.name for fmt in formats_of(kind) if fmt.write is not None]
 
 
 def find_format(name: str | Spec, kind: str | None = None, formats: Iterable[Format] | None = None) -> Format:
@@ -61,18 +61,19 @@ def find_format(name: str | Spec, kind: str | None = None, formats: Iterable[For
     ``max_line`` and ``max_size`` (bytes). The default formats are ours, or else those of installed plugins, which are
     loaded if none of ours has the name.
     """
-    from smtformats import all_formats
+    from smtformats import all_formats, formats_of
     from smtplugins.contracts.spec import Spec, suggestion
 
     name, options = (spec := Spec.of(name)).name, spec.options
-    known = list(all_formats() if formats is None else formats)
+    known = list(formats if formats is not None else formats_of(kind) if kind is not None else all_formats())
     match = _named_format(name, kind, known)
     if match is None and formats is None:
         known = installed_formats()
         match = _named_format(name, kind, known)
     if match is None or (kind is not None and match.kind != kind):
         fitting = [fmt.name for fmt in known if kind is None or fmt.kind == kind]
-        if match is not None:
+        match = match or _named_format(name, None, all_formats())
+        if match is not None and kind is not None:
             raise UsageError(f"format {name!r} is of kind {match.kind}, expected {kind}: {', '.join(sorted(fitting))}")
         raise UsageError(f"unknown format {name!r}{suggestion(name, fitting)}")
     return with_options(match, options) if options else match
@@ -221,10 +222,10 @@ def open_known(
     ``empty`` is the format of an empty file. The default formats are ours; a file that has the shape of none of them,
     or a name that none of them has, is looked up in those of installed plugins, which are loaded then.
     """
-    from smtformats import all_formats
+    from smtformats import all_formats, formats_of
     from smtformats.files import head, open_bytes, shown_name
 
-    known = list(all_formats() if formats is None else formats)
+    known = list(formats if formats is not None else formats_of(kind) if kind is not None else all_formats())
     named = None if format is None else find_format(format, kind, None if formats is None else known)
     if named is not None and named.parse is None:
         raise UsageError(f"format {named.name!r} can only be written")

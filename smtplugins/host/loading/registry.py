@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,6 +11,8 @@ from smtplugins.contracts.errors import PluginError, SmtError, UsageError
 from smtplugins.contracts.offers import KINDS, Command, Offer, PluginInfo
 from smtplugins.contracts.spec import Spec, arguments, build, suggestion
 from smtplugins.host.errors import failure_text
+
+_STANDARD = "smtplugins.plugins.standard"
 
 
 @dataclass(frozen=True)
@@ -27,9 +29,14 @@ class Registry:
     def __init__(self, plugins: list[PluginInfo]) -> None:
         self._plugins = plugins
         self._entries: dict[str, dict[str, Entry]] = {kind: {} for kind in KINDS}
+        working = {plugin.origin: plugin for plugin in plugins if plugin.status == "ok"}
+        self._standard = working.get(_STANDARD)
+        self._own_formats = False
 
     def add(self, kind: str, record: Offer | Format | Command, plugin: PluginInfo) -> None:
         """Register a record; a name that its kind already has is an error that names both plugins."""
+        if kind == "formats" and plugin is not self._standard:
+            self._load_formats()
         # Commands of different plugins may share a name: they are called as `smt PLUGIN NAME`.
         key = f"{plugin.name} {record.name}" if isinstance(record, Command) else record.name
         old = self._entries[kind].get(key)
@@ -40,18 +47,48 @@ class Registry:
             )
         self._entries[kind][key] = Entry(record, plugin)
 
+    def _named(self, kind: str) -> dict[str, Entry]:
+        if kind == "formats":
+            self._load_formats()
+        return self._entries[kind]
+
+    def _load_formats(self) -> None:
+        """Register the formats of the package smtformats, which are the standard plugin's, when they are needed."""
+        from smtformats import all_formats
+
+        if self._standard is None or self._own_formats:
+            return
+        self._own_formats = True
+        for record in all_formats():
+            self.add("formats", record, self._standard)
+        self._standard.offers["formats"] = tuple(
+            name for name, entry in sorted(self._entries["formats"].items()) if entry.plugin is self._standard
+        )
+
+    def formats(self, kinds: Iterable[str]) -> list[Format]:
+        """The formats of some kinds, by name; of the package's own only these are imported."""
+        from smtformats import formats_of
+
+        found: dict[str, Format] = {}
+        for kind in kinds:
+            if self._standard is not None and not self._own_formats:
+                found |= {record.name: record for record in formats_of(kind)}
+            given = (entry.record for entry in self._entries["formats"].values())
+            found |= {record.name: record for record in given if record.kind == kind}
+        return [record for _, record in sorted(found.items())]
+
     def entries(self, kind: str) -> Iterator[Entry]:
         """All entries of a kind, by name."""
-        for _, entry in sorted(self._entries[kind].items()):
+        for _, entry in sorted(self._named(kind).items()):
             yield entry
 
     def names(self, kind: str) -> list[str]:
         """All names of a kind."""
-        return sorted(self._entries[kind])
+        return sorted(self._named(kind))
 
     def entry(self, kind: str, name: str) -> Entry:
         """The entry of this name; an unknown name lists what is known and what is broken."""
-        found = self._entries[kind].get(name)
+        found = self._named(kind).get(name)
         if found is not None:
             return found
         broken = [one for one in self._plugins if one.status == "broken"]
@@ -71,7 +108,7 @@ class Registry:
         lacking = []
         for other in offer.requires:
             kind, _, name = other.partition(":")
-            if name not in self._entries[kinds[kind]]:
+            if name not in self._named(kinds[kind]):
                 lacking.append(other)
         return f"needs {', '.join(lacking)}" if lacking else ""
 

@@ -14,11 +14,9 @@ if TYPE_CHECKING:
 
 @hookimpl
 def smt_formats() -> Iterator[Format]:
-    """All formats of the package smtformats, and the HTML report."""
-    from smtformats import all_formats
+    """The HTML report. The registry itself loads the package's formats, by kind: they are this plugin's, too."""
     from smtplugins.plugins.standard.report import FORMAT
 
-    yield from all_formats()
     yield FORMAT
 
 

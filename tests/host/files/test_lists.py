@@ -285,7 +285,7 @@ class TestLoading:
 
         record = find_format("moses", "nbest")
         known = (replace(record, parse=parse), find_format("text"))
-        monkeypatch.setattr("smtformats.all_formats", lambda: known)
+        monkeypatch.setattr("smtformats.formats_of", lambda kind: [fmt for fmt in known if fmt.kind == kind])
         path, source = file(LIST), file("x\ny\n", "source")
         assert smt.load(path).sources == (None, None)
         assert smt.read(path, source=source).load().sources == ("x", "y")

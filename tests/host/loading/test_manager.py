@@ -281,3 +281,35 @@ def test_hosts_are_independent(plugin: Plugin) -> None:
     second = smt.load_plugins()
     assert "ones" in first.registry.names("features")
     assert "ones" not in second.registry.names("features")
+
+
+MINE = """
+from smtformats import Format
+from smtplugins import hookimpl
+
+@hookimpl
+def smt_formats():
+    yield Format(name="NAME", kind="weights", summary="mine", matches=lambda head: False, parse=lambda lines: iter(()))
+"""
+
+
+def test_formats_of_a_kind_are_the_packages_and_the_plugins(plugin: Plugin) -> None:
+    host = smt.load_plugins([plugin("mine", MINE.replace("NAME", "mine-weights"))])
+    names = [record.name for record in host.formats("weights")]
+    assert names == sorted(names)
+    assert {"cdec-weights", "mine-weights"} <= set(names)
+    assert names == [record.name for record in host.formats() if record.kind == "weights"]
+    assert [record.name for record in smt.load_plugins().formats("weights")] == [
+        name for name in names if name != "mine-weights"
+    ]
+    assert host.formats("no such kind") == []
+    assert "cdec-weights" in info(host, "standard").offers["formats"]
+
+
+def test_format_with_a_name_of_ours_is_an_error_that_names_both(plugin: Plugin) -> None:
+    with pytest.raises(PluginError, match="'cdec-weights' is offered twice: by plugin 'standard' .* and by plugin"):
+        smt.load_plugins([plugin("mine", MINE.replace("NAME", "cdec-weights"))])
+
+
+def test_without_the_standard_plugin_there_are_no_formats() -> None:
+    assert smt.load_plugins(disable=["standard"]).formats("weights") == []

@@ -23,15 +23,14 @@ def draft(settings: Settings, path: Path | None) -> Draft:
 
 def toolkit_settings(data: bytes, name: str, format: str | None) -> Settings | None:
     """The settings of a toolkit's configuration; ``None`` if the data has no toolkit's shape."""
-    from smtformats import all_formats
+    from smtformats import formats_of
     from smtformats.files import HEAD_BYTES, Lines
     from smtplugins.host.files.opening import find_format
 
     if format is not None:
         records = [find_format(format, "config")]
     else:
-        configs = (record for record in all_formats() if record.kind == "config")
-        records = [record for record in configs if record.matches(data[:HEAD_BYTES])]
+        records = [record for record in formats_of("config") if record.matches(data[:HEAD_BYTES])]
     if len(records) != 1:
         return None
     settings: Settings = records[0].read(Lines(io.BytesIO(data), name))
