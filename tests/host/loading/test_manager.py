@@ -307,7 +307,7 @@ def test_formats_of_a_kind_are_the_packages_and_the_plugins(plugin: Plugin) -> N
 
 
 def test_format_with_a_name_of_ours_is_an_error_that_names_both(plugin: Plugin) -> None:
-    with pytest.raises(PluginError, match="'cdec-weights' is offered twice: by plugin 'standard' .* and by plugin"):
+    with pytest.raises(PluginError, match=r"'cdec-weights' is offered twice: by plugin 'standard' .* and by plugin"):
         smt.load_plugins([plugin("mine", MINE.replace("NAME", "cdec-weights"))])
 
 
