@@ -12,10 +12,11 @@ def configure(parser: argparse.ArgumentParser) -> None:
     verbs = parser.add_subparsers(metavar="VERB", required=True)
     verb = verbs.add_parser(
         "show",
-        help="check a configuration with its decoder and feature options, and print all keys it sets as a run.yaml "
-        "with absolute paths",
+        help="load a configuration's features, tables and decoder, and print all keys it sets as a run.yaml with "
+        "absolute paths",
     )
     options.add_config(verb, required=True)
+    options.add_cache(verb)
     options.add_common(verb)
     verb.set_defaults(command=show)
 
@@ -23,4 +24,4 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def show(args: argparse.Namespace) -> None:
     """Check the configuration and print it."""
     host, config = options.load_configured(args, args.set)
-    options.show(host.show_config(config), end="")
+    options.show(options.call(host.show_config, args, config=config, load=True, overrides=(), ignore=()), end="")

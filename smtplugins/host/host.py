@@ -214,15 +214,28 @@ class Host(Judging, Learning, Estimation):
         return describe(self, path, format)
 
     def show_config(
-        self, config: Path | RunConfig, overrides: Overrides = (), *, ignore: str | Iterable[str] = ()
+        self,
+        config: Path | RunConfig,
+        overrides: Overrides = (),
+        *,
+        load: bool = False,
+        cache: str | None = None,
+        ignore: str | Iterable[str] = (),
+        note: Note = lambda text: None,
     ) -> str:
         """Check a configuration with its decoder's and features' options; return it as a run.yaml.
 
         The text has all keys that are set, with absolute paths; settings of a toolkit that are not used are comments.
-        Arguments are those of :meth:`translator`.
+        With ``load`` its features, tables and decoder are loaded and the names of its weights checked, so that what is
+        shown runs. Other arguments are those of :meth:`translator`.
         """
+        from smtplugins.host.config.weight_names import check_names
+        from smtplugins.host.decode.translator import make_translator
+
         record = config_of(config, overrides, ignore)
-        if record.decoder is not None:
+        if record.decoder is not None and load:
+            check_names(make_translator(self, record, cache=cache, note=note).loaded(), [], note)
+        elif record.decoder is not None:
             with record.at("decoder"):
                 self.registry.check("decoders", record.decoder)
         for i, feature in enumerate(record.model.features):

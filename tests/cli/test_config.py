@@ -6,9 +6,17 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import pytest
 import yaml
 
 Smt = Callable[..., Any]
+ARPA = "\\data\\\nngram 1=4\n\n\\1-grams:\n-1\t<unk>\n-1\t<s>\n-1\t</s>\n-1\ta\n\n\\end\\\n"
+
+
+@pytest.fixture(autouse=True)
+def model(tmp_path: Path) -> None:
+    """A language model, which the configurations name."""
+    (tmp_path / "en.klm").write_text(ARPA)
 
 TEXT = "source: tune.de\ndecoder: hiero\nmodel:\n  features: [length, {name: lm, path: en.klm}]\n"
 
@@ -159,3 +167,31 @@ def test_options_that_exclude_each_other(smt: Smt) -> None:
     Path("run.yaml").write_text("decoder:\n  name: hiero\n  pop_limit: 0\n")
     found = smt("config", "show", "-c", "run.yaml")
     assert found.err == "smt: run.yaml:3: decoder.pop_limit: expected 1 or more, found 0\n"
+
+
+def test_what_is_shown_can_be_loaded(smt: Smt) -> None:
+    """A file that is not there, a broken table, and weights of unknown features are errors as in decoding."""
+    Path("rules").write_text("[X] ||| a ||| b ||| p=1\n")
+    Path("cdec.ini").write_text("formalism=scfg\ngrammar=rules\nfeature_function=KLanguageModel en.klm\n")
+    assert smt("config", "show", "-c", "cdec.ini").code == 0
+    shown = smt("convert", "cdec.ini", "--to", "run-yaml").ok()
+    Path("run.yaml").write_text(shown)
+    Path("weights").write_text("p 1\nq 1\n")
+    for change, message in (
+        (lambda: Path("rules").write_text("[X] ||| a ||| b\n[X ||| a ||| b\n"), "rules:2: field 1: expected"),
+        (lambda: Path("rules").unlink(), "run.yaml:4: model.tables.0: "),
+        (lambda: Path("en.klm").write_text("\\data\\\n"), "en.klm"),
+    ):
+        Path("rules").write_text("[X] ||| a ||| b ||| p=1\n")
+        assert smt("config", "show", "-c", "run.yaml").ok() == shown
+        change()
+        for command in (("config", "show"), ("decode", "-i", "rules.txt")):
+            Path("rules.txt").write_text("a\n")
+            found = smt(*command, "-c", "run.yaml")
+            assert (found.code, found.out) == (1, "")
+            assert message in found.err
+    Path("rules").write_text("[X] ||| a ||| b ||| p=1\n")
+    Path("en.klm").write_text(ARPA)
+    found = smt("config", "show", "-c", "run.yaml", "--set", "model.weights=weights")
+    assert (found.code, found.out) == (2, "")
+    assert "weights of unknown features: 'q' (line 2, the nearest is 'p')" in found.err

@@ -159,6 +159,7 @@ class TestConfigurations:
         rest = f"output: {{nbest: 9, unique: false, format: cdec-nbest}}\n# not used: line 3: quiet '1' {reason}\n"
         assert text.endswith(rest)
         assert smt("convert", "--to", "run-yaml", stdin=self.INI).ok() == text
+        Path("rules.gz").write_text("[X] ||| a ||| b\n")
         shown = smt("config", "show", "-c", "cdec.ini").ok()
         assert shown == text
         assert smt("config", "show", "-c", "run.yaml").ok() == text.split("#")[0]

@@ -306,7 +306,8 @@ class TestToolkits:
             path.write_bytes(f"formalism=fst\ngrammar=a{value}\nfeature_function=F {value}\nquiet=1{value}\n".encode())
             try:
                 config = load_config(path)
-            except FormatError:
+            except (FormatError, ConfigError):
+                # With more lines that are no settings than settings, it has no toolkit's shape.
                 assert set(value) & {"\n", "\0"}
                 return
             (Path(folder) / "out.yaml").write_bytes(load_config(path).shown().encode())
