@@ -18,6 +18,7 @@ def model(tmp_path: Path) -> None:
     """A language model, which the configurations name."""
     (tmp_path / "en.klm").write_text(ARPA)
 
+
 TEXT = "source: tune.de\ndecoder: hiero\nmodel:\n  features: [length, {name: lm, path: en.klm}]\n"
 
 
