@@ -313,7 +313,7 @@ class Host(Judging, Learning, Estimation):
     ) -> DecodingStatistics:
         """Translate into files with the system of a run.yaml, cdec.ini, moses.ini or joshua.config.
 
-        ``output`` gets translations, or with ``nbest`` (default: output.nbest of the configuration, if over 1) lists of
+        ``output`` gets translations, or with ``nbest`` (default: output.nbest of the configuration) lists of
         that length in ``to_format`` (default: the toolkit's), with additional ``fields`` (segmentation, alignment,
         input), each text once if ``unique``. ``sentences``: a path, in ``format``, or the sentences (default: the
         configuration's source). ``forests``: a folder for the forest of each sentence; ``built``: a file for the

@@ -64,8 +64,7 @@ def test_configuration_of_a_toolkit(smt: Smt, tmp_path: Path) -> None:
     assert read["model"]["features"] == ["distortion,name=Distortion0", f"lm,path={tmp_path}/en.klm,base=e,name=LM"]
     assert read["model"]["weights"] == str(tmp_path / "moses.ini")
     assert shown.endswith(
-        "output: {nbest: 1, unique: false, format: moses-nbest}\n"
-        "# not used: line 4: verbose '2' (`--trace`, `--stats FILE`)\n"
+        "output: {unique: false, format: moses-nbest}\n# not used: line 4: verbose '2' (`--trace`, `--stats FILE`)\n"
     )
 
 

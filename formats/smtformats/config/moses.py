@@ -234,6 +234,14 @@ def _section(body: str, lines: Lines) -> str:
 
 
 def _check(section: str, value: str) -> None:
+    """Check a value; the error names its section."""
+    try:
+        _check_value(section, value)
+    except BadField as bad:
+        raise BadField(f"{bad.expected} in [{section}]", bad.found) from None
+
+
+def _check_value(section: str, value: str) -> None:
     if section in _LEAST:
         for token in blanks(value):
             whole(token, _LEAST[section])

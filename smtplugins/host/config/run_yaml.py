@@ -59,7 +59,7 @@ class ModelConfig:
 
 @dataclass(frozen=True)
 class OutputConfig:
-    """Results: ``dir`` is the folder of a tuning run, ``nbest`` the length of n-best lists.
+    """Results: ``dir`` is the folder of a tuning run, ``nbest`` the length of n-best lists; without it there are none.
 
     ``unique``, ``format`` and ``fields`` (``host/files/list_fields.py``) apply to lists that are written, into the file
     ``lists`` if it is set, beside the translations. ``template`` is Joshua's output-format for each hypothesis
@@ -72,7 +72,7 @@ class OutputConfig:
     """
 
     dir: Path | None = None
-    nbest: int = 1
+    nbest: int | None = None
     unique: bool = False
     format: str = "moses-nbest"
     fields: tuple[str, ...] = ()
@@ -407,7 +407,7 @@ class _Tree:
         missing = record.missing if isinstance(record, ModelConfig) else None
         if missing is not None and not abs(missing) < FLOAT32_END:
             raise self.error((*key, "missing"), "expected a number that fits 32-bit floats, found a larger one")
-        if isinstance(record, OutputConfig) and record.nbest < 1:
+        if isinstance(record, OutputConfig) and record.nbest is not None and record.nbest < 1:
             raise self.error((*key, "nbest"), f"expected a number from 1 on, found {record.nbest}")
         return record
 

@@ -42,8 +42,9 @@ def decode_files(
     """Translate sentences, by default the configuration's source; return times and counts."""
     lists = config.output.lists if outputs.nbest is None else None
     template = config.output.template if outputs.to_format is None else None
-    listed = config.output.nbest > 1 or template is not None or lists is not None
-    configured = config.output.nbest if listed else None
+    configured = config.output.nbest
+    if configured is None and (template is not None or lists is not None):
+        configured = 1
     nbest = configured if outputs.nbest is None else outputs.nbest
     outputs.check(nbest)
     printing = Printing.of(config)

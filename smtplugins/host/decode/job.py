@@ -112,7 +112,7 @@ def run(
             statistics.add(result.decoding)
             if result.fault:
                 faults.append(result.fault)
-            _report(result, note, trace)
+            _report(result, note, trace, chosen=printing.choice is not None)
             if trees is not None and result.tree is not None:
                 trees.write(line_of(result.tree, shown))
             for key, text in result.beside.items():
@@ -177,12 +177,12 @@ def _opened(path: Path | None) -> contextlib.AbstractContextManager[Any]:
     return contextlib.nullcontext() if path is None else open_write(path)
 
 
-def _report(result: _Result, note: Callable[[str], None], trace: Callable[[str], None] | None) -> None:
+def _report(result: _Result, note: Callable[[str], None], trace: Callable[[str], None] | None, *, chosen: bool) -> None:
     """Report a sentence without a translation, and the trace if it was asked for."""
     if not result.decoding.found:
         note(f"sentence {result.decoding.id} has no translation")
     if trace is not None and result.trace is not None:
-        trace(f"sentence {result.decoding.id}")
+        trace(f"sentence {result.decoding.id}{', the best derivation, from which output.choice may differ' * chosen}")
         for line in result.trace:
             trace(line)
 

@@ -118,7 +118,8 @@ class Learning:
         record = config_of(config, overrides, ignore)
         chosen, place = learner or record.learner or LOOP, _place(folder, record, "tune_decoder")
         plan = plan_of(host, chosen, listed(keep), runs, seed=record.seed, combine=combine, jobs=jobs)
-        length = (record.output.nbest if record.output.nbest > 1 else 100) if nbest is None else nbest
+        length = _length(record) if nbest is None else nbest
+        _note_outputs(record, note)
         whole = forests or loop.takes_forests_only(host, plan.learner)
         return loop.tune_decoder(
             host,
@@ -174,6 +175,7 @@ class Learning:
             raise UsageError("tune_policy: expected a learner, found none")
         plan = plan_of(host, chosen, listed(keep), runs, seed=record.seed, combine=combine, jobs=jobs)
         weights = weights_of(host, start)
+        _note_outputs(record, note)
         settings = RunSettings(place, weights, resume, command, cache, post, note, quiet)
         return tune_policy(host, record, plan, settings)
 
@@ -231,6 +233,20 @@ class Learning:
         return rerank(
             host, stream_of(host, dev), listed(dev_refs), stream_of(host, test), listed(test_refs), settings, note
         )
+
+
+def _length(config: RunConfig) -> int:
+    """The length of n-best lists: the configuration's, if they are longer than one."""
+    length = config.output.nbest or 1
+    return length if length > 1 else 100
+
+
+def _note_outputs(config: RunConfig, note: Note) -> None:
+    """Note the outputs of decoding that a configuration asks for: tuning has lists or forests of its own."""
+    outputs = ("choice", "show", "lists", "alignments", "unknowns", "graphs", "gains", "forests", "template")
+    unused = [f"output.{name}" for name in outputs if getattr(config.output, name)]
+    if unused:
+        note(f"not used, as tuning has outputs of its own: {', '.join(unused)}")
 
 
 def _place(folder: Path | None, config: RunConfig, method: str) -> pathlib.Path:

@@ -97,11 +97,17 @@ def test_a_weight_may_be_missing() -> None:
         ("[feature\nX\n", "1: field 1: expected [section], found '[feature'"),
         ("[stack] 100\n", "1: field 1: expected [section], found '[stack] 100'"),
         ("[stak]\n100\n", "1: field 1: expected a section that Moses knows (did you mean 'stack'?), found 'stak'"),
-        ("[stack]\nbig\n", "2: field 1: expected a whole number from 0 on, found 'big'"),
-        ("[distortion-limit]\n-2\n", "2: field 1: expected a whole number from -1 on, found '-2'"),
-        ("[beam-threshold]\n0,1\n", "2: field 1: expected a number, found '0,1'"),
-        ("[search-algorithm]\n2\n", "2: field 1: expected one of 0, 1, 3, 4, 5, 6, 7, 8, 9, found '2'"),
-        ("[n-best-list]\nout many\n", "2: field 1: expected a whole number from 0 on, found 'many'"),
+        ("[stack]\nbig\n", "2: field 1: expected a whole number from 0 on in [stack], found 'big'"),
+        (
+            "[distortion-limit]\n-2\n",
+            "2: field 1: expected a whole number from -1 on in [distortion-limit], found '-2'",
+        ),
+        ("[beam-threshold]\n0,1\n", "2: field 1: expected a number in [beam-threshold], found '0,1'"),
+        (
+            "[search-algorithm]\n2\n",
+            "2: field 1: expected one of 0, 1, 3, 4, 5, 6, 7, 8, 9 in [search-algorithm], found '2'",
+        ),
+        ("[n-best-list]\nout many\n", "2: field 1: expected a whole number from 0 on in [n-best-list], found 'many'"),
         (
             "[ttable-file]\n",
             "1: field 1: expected [feature] and [weight] sections (moses.ini since 2013), found [ttable-file]",

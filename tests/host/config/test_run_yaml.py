@@ -89,7 +89,7 @@ def test_defaults_and_single_values(write: Write) -> None:
         references=(config.references[0],), model=ModelConfig(features=(Spec("length"),)), source=None
     )
     assert config.references[0].name == "ref.en"
-    assert (config.seed, config.output.nbest) == (1, 1)
+    assert (config.seed, config.output.nbest) == (1, None)
 
 
 @pytest.mark.parametrize(

@@ -55,10 +55,10 @@ def adapt(settings: Settings, path: Path | None) -> Draft:
     draft.option("model.weights", "weights-file")
     if settings.all(WEIGHT):
         draft.own_weights(draft.every(WEIGHT)[0], path)
-    draft.option("output.nbest", "top-n", lambda value: max(1, int(value)))
+    draft.option("output.nbest", "top-n", lambda value: int(value) or None)
     lists = blanks(draft.text("n-best-list"))
-    if len(lists) > 1:
-        draft.put("output.nbest", max(1, int(lists[1])), settings.all("n-best-list")[-1].line)
+    if len(lists) > 1 and int(lists[1]):
+        draft.put("output.nbest", int(lists[1]), settings.all("n-best-list")[-1].line)
     if lists:
         draft.idle(settings.all("n-best-list")[-1], lists[0])
     apply(draft, SETTINGS, STACKS if stack else CHARTS)

@@ -32,7 +32,7 @@ SETTINGS = (
     honoured("maxlen", "`decoder.max_length` (200)", "7"),
     honoured("lowercase", "`decoder.lowercase`; its presence switches it on", "true"),
     honoured("project-case", "`output.project_case`, with `lowercase`; not with lattices", "true"),
-    honoured("top-n", "`output.nbest`; 0 is 1", "7"),
+    honoured("top-n", "`output.nbest`; 0 for translations alone", "7"),
     honoured("n-best-list", "`output.nbest`: the number; the list is the output, not the file", "out 7"),
     honoured("use-unique-nbest", "`output.unique` (true)", "false"),
     honoured("output-format", "`output.template`; `--to` writes another format. Without %d", "%i %s"),

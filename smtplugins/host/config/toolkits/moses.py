@@ -313,8 +313,10 @@ def _printed(draft: Draft, *, chart: bool) -> None:
     draft.option("output.alignments", "alignment-output-file")
     draft.option("output.unknowns", "output-unknowns")
     draft.option("output.graphs", "output-search-graph")
-    extended = draft.setting("output-search-graph-extended")
+    plain, extended = draft.setting("output-search-graph"), draft.setting("output-search-graph-extended")
     if extended is not None:
+        if plain is not None:
+            draft.remark(plain, "not written beside output-search-graph-extended, as in Moses")
         draft.put("output.graphs", extended.value, extended.line)
         draft.put("output.graphs_format", "moses-search-graph,extended=true", extended.line)
     _choice(draft)
@@ -374,8 +376,12 @@ def _lists(draft: Draft, *, chart: bool) -> None:
     tokens = [token for setting in settings for token in blanks(setting.value)]
     if len(tokens) > 1 and is_id(tokens[1]) and int(tokens[1]):
         draft.put("output.nbest", int(tokens[1]), settings[0].line)
-        if tokens[2:] == ["distinct"]:
+        if tokens[2:3] == ["distinct"]:
             draft.put("output.unique", True)
+        further = next((token for i, token in enumerate(tokens[2:]) if i or token != "distinct"), None)
+        if further is not None:
+            place = next(setting for setting in reversed(settings) if further in blanks(setting.value))
+            draft.refuse(place, f"FILE N, or FILE N distinct{suggestion(further, ['distinct'])}")
         if tokens[0] != "-":
             draft.put("output.lists", tokens[0], settings[0].line)
     elif settings:

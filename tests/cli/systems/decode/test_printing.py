@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import re
 from pathlib import Path
 
 import pytest
@@ -58,6 +59,34 @@ class TestPrinting:
         name = config("[n-best-list]", "lists 2")
         assert smt("decode", "-c", name, "-k", 3, stdin=INPUT).ok() == lists
         assert not Path("lists").exists()
+
+    def test_lists_of_one(self, smt: Smt) -> None:
+        lists = smt("decode", "-c", phrases(), "-k", 1, stdin=INPUT).ok()
+        assert lists.count(" ||| ") == 3 * 3
+        assert smt("decode", "-c", config("[n-best-list]", "- 1"), stdin=INPUT).ok() == lists
+        name = toolkit("cdec")
+        lists = smt("decode", "-c", name, "-k", 1, stdin="der koch\n").ok()
+        plain = smt("decode", "-c", name, "--set", "output.nbest=", stdin="der koch\n").ok()
+        assert lists.startswith(f"0 ||| {plain.rstrip()} ||| ")
+        Path(name).write_text(re.sub("k_best.*\n", "", Path(name).read_text()) + "k_best=1\n")
+        assert smt("decode", "-c", name, stdin="der koch\n").ok() == lists
+
+    def test_words_behind_the_size_of_lists(self, smt: Smt) -> None:
+        found = smt("decode", "-c", config("[n-best-list]", "lists", "3", "uniq"), stdin=INPUT)
+        assert found.code
+        assert ":24: n-best-list: expected FILE N, or FILE N distinct; known: distinct, found 'uniq'" in found.err
+        found = smt("decode", "-c", config("[n-best-list]", "lists 3 distict"), stdin=INPUT)
+        assert "expected FILE N, or FILE N distinct; did you mean 'distinct'?, found 'lists 3 distict'" in found.err
+
+    def test_one_of_two_search_graphs(self, smt: Smt) -> None:
+        name = config("[output-search-graph]", "plain", "[output-search-graph-extended]", "extended")
+        found = smt("decode", "-c", name, stdin=INPUT)
+        assert "output-search-graph 'plain': not written beside output-search-graph-extended, as in Moses" in found.err
+        assert (Path("plain").exists(), Path("extended").exists()) == (False, True)
+
+    def test_traces_are_of_the_best_derivation(self, smt: Smt) -> None:
+        found = smt("decode", "-c", config("[minimum-bayes-risk]", "true"), "--trace", stdin="koch\n")
+        assert "sentence 0, the best derivation, from which output.choice may differ\n" in found.err
 
     def test_parts_of_a_line(self, smt: Smt) -> None:
         on = [f"[{key}]\ntrue" for key in ("report-segmentation", "print-id", "print-alignment-info")]

@@ -96,7 +96,7 @@ def test_defaults_are_cdecs(tmp_path: Path) -> None:
         "pass-through,value=1,lengths=4,name=PassThrough",
     ]
     assert found.source is None
-    assert found.output == OutputConfig(nbest=1, unique=False, format="cdec-nbest")
+    assert found.output == OutputConfig(unique=False, format="cdec-nbest")
 
 
 @pytest.mark.parametrize("name", ["cube_pruning", "Fast_Cube_Pruning", "fast_cube_pruning_2"])

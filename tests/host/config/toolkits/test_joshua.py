@@ -87,7 +87,7 @@ def test_charts(tmp_path: Path) -> None:
         "phrase-penalty,value=1,owner=pt,name=PhrasePenalty",
         "RuleShape,lm_name=x,a_b=true",
     ]
-    assert found.output == OutputConfig(nbest=1, unique=False, format="joshua-nbest", template="%s")
+    assert found.output == OutputConfig(unique=False, format="joshua-nbest", template="%s")
     assert [line for line in load_config("below/joshua.config").shown().splitlines() if line.startswith("#")] == [
         "# not used: line 3: tm '-max-source-len 3'",
         "# not used: line 6: pop-limit '10'",
