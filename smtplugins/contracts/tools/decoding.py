@@ -6,7 +6,7 @@ from smtplugins.host.config.override import kept_options
 from smtplugins.host.config.resources import Resources
 from smtplugins.host.config.rule_tables import RuleTable
 from smtplugins.host.decode.built_steps import BuiltTree, children, rule_text, sides
-from smtplugins.host.decode.forest_decoding import BestFeatures, ForestDecoder
+from smtplugins.host.decode.forest_decoding import BestFeatures, ForestDecoder, unknown_words
 from smtplugins.host.decode.lattices import holds_both
 from smtplugins.host.decode.parsing import SentenceForest, SentenceParser, WeightedParser
 from smtplugins.host.decode.parsing_options import MARKS, NO_LIMIT, GrammarOptions, ParsingOptions
@@ -48,4 +48,5 @@ __all__ = [
     "read_source",
     "rule_text",
     "sides",
+    "unknown_words",
 ]

@@ -33,10 +33,12 @@ def candidates_of(
     fields: Sequence[str] = (),
     hidden: Collection[str] = (),
     trees: bool = False,
+    moses: bool = False,
 ) -> Candidates | None:
     """The ``k`` best derivations of a decoding as an n-best list; ``None`` without a translation.
 
-    ``fields`` are those of phrases, or with ``trees`` those of a grammar's derivations (``host/files/tree_fields.py``).
+    ``fields`` are those of phrases, or with ``trees`` those of a grammar's derivations (``host/files/tree_fields.py``),
+    with alignments as in Moses if it is a ``moses`` list.
 
     Features with the value 0 are left out unless they are among ``names`` or another component of the same feature
     (``NAME[0]``, ``NAME[1]``) is not 0. ``hidden`` features count in the totals only.
@@ -53,7 +55,7 @@ def candidates_of(
         if graph is None:
             what = f"a list with {fields[0]}" if fields else "a list of more than one translation"
             raise UsageError(f"the decoder gives no graph, so there is no {what}")
-        texts, columns, rows, totals, extras = _derivations(graph, k, unique, fields, trees)
+        texts, columns, rows, totals, extras = _derivations(graph, k, unique, fields, trees, moses)
         if not texts and best:
             return None
         if not texts:
@@ -112,14 +114,19 @@ def _only(decoding: Decoding) -> tuple[list[str], list[str], list[list[float]], 
 
 
 def _derivations(
-    graph: Hypergraph, k: int, unique: bool, fields: Sequence[str], trees: bool
+    graph: Hypergraph, k: int, unique: bool, fields: Sequence[str], trees: bool, moses: bool
 ) -> tuple[list[str], list[str], list[list[float]], list[float], dict[str, list[str]]]:
     """Texts, feature names, their values in each derivation, scores, and the fields asked for."""
     from smtplugins.core.graph.inference import kbest
 
     derivations = kbest(graph, k=k, unique=unique)
     rows = [derivation.features().tolist() for derivation in derivations]
-    extras = (tree_fields if trees else fields_of)(derivations, fields) if fields else {}
+    if not fields:
+        extras = {}
+    elif trees:
+        extras = tree_fields(derivations, fields, moses=moses)
+    else:
+        extras = fields_of(derivations, fields)
     return derivations.texts(), graph.names[:], rows, derivations.scores.tolist(), extras
 
 

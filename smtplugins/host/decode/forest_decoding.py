@@ -64,6 +64,26 @@ class BestFeatures(Mapping[str, float]):
         return len(self._sums)
 
 
+def unknown_words(forest: SentenceForest, *, markers: bool = False) -> list[str]:
+    """The words of the input that are copied because no rule translates them alone, in their order.
+
+    With ``markers`` the first word of the forest is ``<s>``.
+    """
+    import numpy as np
+
+    from smtplugins.core.search.phrase_options import edge_spans
+
+    inner = forest.forest
+    if not inner.nodes:
+        return []
+    spans = edge_spans(inner)
+    origins = np.asarray(inner.native.origins)[np.asarray(inner.native.rules)][: len(spans)]
+    minted = (origins >= inner.minted_from) & (origins < inner.goal_origin)
+    firsts = {first - int(markers) for first, last in spans[minted].tolist() if last == first + 1}
+    words = forest.sentence.tokens
+    return [words[first] for first in sorted(firsts) if 0 <= first < len(words)]
+
+
 class ForestDecoder(ABC, Generic[SystemT]):
     """A decoder whose sentences ``parser`` parses; a system is its tables with the weights of a run applied."""
 

@@ -259,7 +259,8 @@ class _Task:
             graph=graph,
             fields=tuple(dict.fromkeys((*self.fields, *(("alignment",) if cased else ())))),
             hidden=self.hidden,
-            trees=decoding.built is not None and (cased or template is not None),
+            trees=decoding.built is not None,
+            moses=not cased and template is None,
         )
         if candidates is not None and self.translator.config.escape is not None:
             candidates = unescaped_input(candidates, self.translator.config.escape)

@@ -14,7 +14,7 @@ from smtplugins.contracts.decoders import Decoding
 from smtplugins.contracts.errors import SmtError, UsageError
 from smtplugins.core.search.phrases import hypergraph_of_phrases, phrase_searcher, position_feature, reordering
 from smtplugins.core.search.stateful_search import SearchLimit, forest_of_parse
-from smtplugins.host.decode.forest_decoding import BestFeatures, ForestDecoder
+from smtplugins.host.decode.forest_decoding import BestFeatures, ForestDecoder, unknown_words
 from smtplugins.host.decode.markup import barriers
 from smtplugins.host.decode.parsing import SentenceParser
 from smtplugins.host.decode.statistics import Times, added
@@ -118,7 +118,7 @@ class PhraseWorker:
             endings=(lambda: self._endings(graph, rows)) if self._graphs else None,
             shown=self._parsing.shown if self._parsing.joshua else None,
             trace=lambda: _traced(forest, graph),
-            unknown=lambda: _unknown(forest),
+            unknown=lambda: unknown_words(forest),
             stats=added({**forest.stats, **counts}, times.sums),
             found=there,
         )
@@ -156,22 +156,6 @@ class PhraseWorker:
             self.names += [name for active in self._orders for name in _names(active)]
             self._searcher = phrase_searcher(stateful, orders)
         return self._searcher
-
-
-def _unknown(forest: SentenceForest) -> list[str]:
-    """The words of the input that are copied because no phrase translates them alone, in their order."""
-    import numpy as np
-
-    from smtplugins.core.search.phrase_options import edge_spans
-
-    inner = forest.forest
-    if not inner.nodes:
-        return []
-    spans = edge_spans(inner)
-    origins = np.asarray(inner.native.origins)[np.asarray(inner.native.rules)][: len(spans)]
-    minted = (origins >= inner.minted_from) & (origins < inner.goal_origin)
-    firsts = {first for first, last in spans[minted].tolist() if last == first + 1}
-    return [forest.sentence.tokens[first] for first in sorted(firsts)] if forest.sentence.tokens else []
 
 
 def _positional(active: Active) -> str:

@@ -1,6 +1,7 @@
 """Fields of lists from derivations of grammars: word alignment, input words, and Joshua's trees of the target side.
 
-Positions of words do not count ``<s>``; spans of trees do, as in Joshua. A rule that reorders its gaps has its subtrees
+Positions of words do not count ``<s>``, but for Moses, which counts ``<s>`` and ``</s>`` on both sides and sorts the
+points by source word; spans of trees do, as in Joshua. A rule that reorders its gaps has its subtrees
 in target order, where the words of the translation are. Joshua itself swaps them (``joshua-trees`` of the formats).
 """
 
@@ -32,8 +33,8 @@ class _Part:
     points: tuple[tuple[int, ...], ...]
 
 
-def tree_fields(derivations: Derivations, names: Sequence[str]) -> dict[str, list[str]]:
-    """The fields ``alignment``, ``input`` and ``tree`` of derivations of a grammar."""
+def tree_fields(derivations: Derivations, names: Sequence[str], *, moses: bool = False) -> dict[str, list[str]]:
+    """The fields ``alignment``, ``input`` and ``tree`` of derivations of a grammar; alignments may be as in Moses."""
     if "segmentation" in names:
         raise UsageError("segmentation: expected derivations made of phrases, found those of a grammar")
     columns: dict[str, list[str]] = {name: [] for name in names}
@@ -41,7 +42,7 @@ def tree_fields(derivations: Derivations, names: Sequence[str]) -> dict[str, lis
     for start, end in itertools.pairwise(derivations.offsets.tolist()):
         top = _composed(graph, derivations.edges[start:end].tolist())
         for name in names:
-            columns[name].append(_field(name, top))
+            columns[name].append(_moses_links(top) if moses and name == "alignment" else _field(name, top))
     return columns
 
 
@@ -105,6 +106,11 @@ def _field(name: str, top: _Part) -> str:
     if name == "input":
         return " ".join(word for word in top.source if word not in _MARKS)
     return " ".join(_links(top))
+
+
+def _moses_links(top: _Part) -> str:
+    points = {(point, i) for i, own in enumerate(top.points) for point in own}
+    return " ".join(f"{source}-{target}" for source, target in sorted(points))
 
 
 def _links(top: _Part) -> Iterator[str]:

@@ -20,6 +20,7 @@ from smtplugins.contracts.tools.decoding import (
     SentenceParser,
     Times,
     added,
+    unknown_words,
 )
 from smtplugins.contracts.tools.features import SearchScorers
 from smtplugins.contracts.tools.search import (
@@ -157,6 +158,7 @@ class _Worker:
             shown=self._options.shown,
             trace=lambda: traced(forest, refined, best),
             built=lambda: built(forest, refined, best),
+            unknown=lambda: unknown_words(forest, markers=self._options.markers),
             stats=stats,
             found=best is not None,
         )

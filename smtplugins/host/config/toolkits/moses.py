@@ -304,14 +304,14 @@ def _feature_key(draft: Draft, setting: Setting, feature: Feature, key: str, val
 def _printed(draft: Draft, *, chart: bool) -> None:
     """What is printed of translations, and the files beside them."""
     draft.option("output.first_id", "start-translation-id", int)
-    switches = _SHOWN if not chart else {key: _SHOWN[key] for key in ("output-hypo-score", "print-id")}
+    switches = {key: part for key, part in _SHOWN.items() if not chart or part != "segmentation"}
     shown = [part for key, part in switches.items() if is_true(draft.text(key))]
     if shown:
         draft.put("output.show", shown)
-    if chart:
-        return
     draft.option("output.alignments", "alignment-output-file")
     draft.option("output.unknowns", "output-unknowns")
+    if chart:
+        return
     draft.option("output.graphs", "output-search-graph")
     plain, extended = draft.setting("output-search-graph"), draft.setting("output-search-graph-extended")
     if extended is not None:
@@ -386,9 +386,8 @@ def _lists(draft: Draft, *, chart: bool) -> None:
             draft.put("output.lists", tokens[0], settings[0].line)
     elif settings:
         draft.idle(settings[0], tokens[0])
-    if chart:
-        return
-    switches = [(draft.setting(key), name) for key, name in _FIELDS.items()]
+    known = {key: name for key, name in _FIELDS.items() if not chart or name == "alignment"}
+    switches = [(draft.setting(key), name) for key, name in known.items()]
     fields = [name for setting, name in switches if setting is not None and setting.value.lower() not in FALSE]
     if fields:
         draft.put("output.fields", fields)

@@ -80,14 +80,14 @@ SECTIONS = (
     honoured("lmbr-thetas", "its option `thetas`, five numbers", "-1 1 2 3 4", PHRASES),
     honoured("print-id output-hypo-score", "`output.show: id` and `score`", "true"),
     honoured("report-segmentation", "`output.show: segmentation`", "true", PHRASES),
-    honoured("print-alignment-info", "`output.show: alignment`", "true", PHRASES),
-    honoured("alignment-output-file", "`output.alignments`", "words", PHRASES),
-    honoured("output-unknowns", "`output.unknowns`", "words", PHRASES),
+    honoured("print-alignment-info", "`output.show: alignment`", "true"),
+    honoured("alignment-output-file", "`output.alignments`", "words"),
+    honoured("output-unknowns", "`output.unknowns`, in the order of the input", "words"),
     honoured("output-search-graph", "`output.graphs`", "graphs", PHRASES),
     honoured("output-search-graph-extended", "`output.graphs`, with `graphs_format`", "graphs", PHRASES),
     honoured("start-translation-id", "`output.first_id`", "5"),
     honoured("include-segmentation-in-n-best", "`output.fields: segmentation`", "true", PHRASES),
-    honoured("print-alignment-info-in-n-best", "`output.fields: alignment`", "true", PHRASES),
+    honoured("print-alignment-info-in-n-best", "`output.fields: alignment`", "true"),
     honoured("recover-input-path", "`output.fields: input`", "true", PHRASES),
     honoured("mapping", "the tables, each a graph of one step", "0 T 0"),
     honoured("feature", "`model.tables`, `model.features`: below", "PhrasePenalty name=Other"),
@@ -109,14 +109,12 @@ SECTIONS = (
     no_effect("phrase-drop-allowed", "a phrase without source words translates nothing"),
     # What is printed.
     no_effect(
-        "include-segmentation-in-n-best print-alignment-info-in-n-best",
+        "include-segmentation-in-n-best",
         "lists of charts have no such field",
         "true",
         CHARTS,
     ),
-    no_effect(
-        "alignment-output-file print-alignment-info report-segmentation", "`--trace`, `--built FILE`", where=CHARTS
-    ),
+    no_effect("report-segmentation", "`--trace`, `--built FILE`", where=CHARTS),
     no_effect("report-segmentation-enriched", "`--trace`"),
     no_effect("translation-details translation-all-details tree-translation-details", "`--trace`, `--built FILE`"),
     no_effect("output-search-graph output-search-graph-extended", "`--forests DIR`", where=CHARTS),
@@ -127,7 +125,6 @@ SECTIONS = (
         "unpruned-search-graph include-lhs-in-search-graph print-all-derivations", "`--forests DIR` writes what is kept"
     ),
     no_effect("lattice-samples", "`smt mbr --forests` samples"),
-    no_effect("output-unknowns", "the feature UnknownWordPenalty of `-k 1` counts them", where=CHARTS),
     no_effect("labeled-n-best-list n-best-trees sort-word-alignment", "lists have names, no trees, one order"),
     no_effect("n-best-factor", "lists have as many texts as there are, up to their size", where=CHARTS),
     no_effect("report-all-factors report-all-factors-in-n-best", "words have one factor"),

@@ -20,6 +20,7 @@ from smtplugins.host.decode.printing.choice import LATTICE_MBR, TextChoice, choi
 from smtplugins.host.files.forest_files import ForestFiles
 from smtplugins.host.files.list_fields import fields_of, phrases_of
 from smtplugins.host.files.opening import Path, rounded
+from smtplugins.host.files.tree_fields import tree_fields
 
 if TYPE_CHECKING:
     from typing import TextIO
@@ -111,12 +112,15 @@ class Printing:
         if best is not None and self.choice is not None and len(best):
             shown = decoding.shown or (lambda text: text)
             text, score = shown(best.texts()[0]), float(best.scores[0])
-        alignment = _field(best, "alignment") if {"alignment"} & {*self.parts} or "alignments" in self._files else ""
+        trees = decoding.built is not None
+        alignment = (
+            _field(best, "alignment", trees) if {"alignment"} & {*self.parts} or "alignments" in self._files else ""
+        )
         before = []
         if "score" in self.parts:
             before.append("" if score is None else f"{rounded([score])[0]:.6g}")
         if "input" in self.parts:
-            given = _field(best, "input")
+            given = _field(best, "input", trees)
             before.append(f"{given if self.escape is None else unescape(given, self.escape)} |||")
         if "id" in self.parts:
             before.append(decoding.id)
@@ -141,6 +145,8 @@ class Printing:
 
     def _beside(self, decoding: Decoding, alignment: str, graph: Hypergraph | None) -> Iterator[tuple[str, str]]:
         yield "alignments", alignment + "\n"
+        if "unknowns" in self._files and decoding.unknown is None and decoding.found:
+            raise UsageError("output.unknowns: the decoder does not say which words are unknown")
         yield "unknowns", " ".join(decoding.unknown() if decoding.unknown is not None else ()) + "\n"
         if self.graphs is not None and graph is not None:
             out = io.StringIO()
@@ -154,8 +160,11 @@ def _best(graph: Hypergraph) -> Derivations:
     return kbest(graph, k=1)
 
 
-def _field(best: Derivations | None, name: str) -> str:
-    return fields_of(best, [name])[name][0] if best is not None and len(best) else ""
+def _field(best: Derivations | None, name: str, trees: bool) -> str:
+    """A field of a derivation of phrases, or of rules of a grammar."""
+    if best is None or not len(best):
+        return ""
+    return (tree_fields(best, [name], moses=True) if trees else fields_of(best, [name]))[name][0]
 
 
 def _segmented(text: str, best: Derivations | None) -> str:

@@ -90,7 +90,7 @@ class TestPhrases:
         options = ["-k", 2, "--fields", "segmentation", "--to", "moses-nbest"]
         result = smt("decode", "-c", "run.yaml", "-i", "-", *options, stdin="der koch\n")
         assert result.code == 2
-        assert result.err.startswith("smt: segmentation: expected derivations made of phrases, found others")
+        assert result.err.startswith("smt: segmentation: expected derivations made of phrases, found those of a")
         assert smt(
             "decode", "-c", "run.yaml", "-i", "-", "--forests", "f", "--forests-format", "moses-search-graph",
             stdin="der koch\n",
