@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from smtplugins.core._core import count_flags
 from smtplugins.core.grammar.rules import Edges, Rules
 from smtplugins.core.vocabulary import Vocabulary
 
@@ -46,3 +48,14 @@ def test_rules_can_share_a_vocabulary() -> None:
     rules = Rules.from_targets([["a", "b"]], words)
     assert rules.vocabulary is words
     assert rules.target.tolist() == [2, 1]
+
+
+@pytest.mark.parametrize("size", [0, 1, 4095, 4096, 4097, 8192, 20000])
+def test_marks_are_counted_across_blocks(size: int) -> None:
+    """The native count works in blocks of 4096 values; parts may be empty, and values lie before and behind them."""
+    rng = np.random.default_rng(size)
+    for parts in (0, 1, 7, size):
+        flags = rng.random(size) < 0.4
+        offsets = np.sort(rng.integers(0, size + 1, parts + 1)).astype(np.int64)
+        expected = [int(flags[first:last].sum()) for first, last in zip(offsets[:-1], offsets[1:], strict=True)]
+        assert count_flags(flags, offsets).tolist() == expected

@@ -1,6 +1,7 @@
 // Bindings of counts and numberings over the target sides of many rules.
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <utility>
 #include <vector>
@@ -27,13 +28,22 @@ void check_parts(const Input<std::int64_t>& offsets, std::size_t values) {
 Column<std::int64_t> count_flags(Input<bool> flags, Input<std::int64_t> offsets) {
   check_parts(offsets, flags.shape(0));
   const std::size_t parts = offsets.shape(0) - 1;
-  // Parts are a few values long: loops over each would be mispredicted more often than not.
-  std::vector<std::int64_t> before(flags.shape(0) + 1);
-  for (std::size_t i = 0; i < flags.shape(0); ++i) before[i + 1] = before[i] + (flags.data()[i] ? 1 : 0);
+  // Parts are a few values long: loops over each would be mispredicted more often than not. So the marks before each
+  // value are counted, in blocks that stay in the cache.
+  constexpr std::size_t kBlock = 4096;
+  std::array<std::int64_t, kBlock + 1> before{};
   std::vector<std::int64_t> counts(parts);
-  for (std::size_t i = 0; i < parts; ++i) {
-    const auto bound = [&](std::size_t at) { return before[static_cast<std::size_t>(offsets.data()[at])]; };
-    counts[i] = bound(i + 1) - bound(i);
+  std::int64_t last = 0;
+  std::size_t bound = 0;
+  for (std::size_t first = 0; bound <= parts; first += kBlock) {
+    const std::size_t size = std::min(kBlock, flags.shape(0) - first);
+    for (std::size_t i = 0; i < size; ++i) before[i + 1] = before[i] + (flags.data()[first + i] ? 1 : 0);
+    for (; bound <= parts && static_cast<std::size_t>(offsets.data()[bound]) <= first + size; ++bound) {
+      const std::int64_t marked = before[static_cast<std::size_t>(offsets.data()[bound]) - first];
+      if (bound > 0) counts[bound - 1] = marked - last;
+      last = marked;
+    }
+    before[0] = before[size];
   }
   return column(std::move(counts));
 }
