@@ -106,6 +106,14 @@ class TableDecoder(Protocol):
 
 
 @runtime_checkable
+class PassDecoder(Protocol):
+    """A decoder that searches its forests again with the features of ``resources.passes``: the number of passes."""
+
+    @property
+    def passes(self) -> int: ...
+
+
+@runtime_checkable
 class TaskDecoder(Protocol):
     """A decoder whose decisions can be learnt as a policy.
 

@@ -241,6 +241,10 @@ class Host(Judging, Learning, Estimation):
         for i, feature in enumerate(record.model.features):
             with record.at("model", "features", str(i)):
                 self.registry.check("features", feature, without=("name", "tuneable"))
+        for i, later in enumerate(record.model.passes):
+            for j, feature in enumerate(later.features):
+                with record.at("model", "passes", str(i), "features", str(j)):
+                    self.registry.check("features", feature, without=("name", "tuneable"))
         return record.shown()
 
     def cache_folder(self, cache: Path | None = None) -> pathlib.Path:

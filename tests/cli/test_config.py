@@ -158,12 +158,12 @@ def test_mistakes_of_a_toolkit(smt: Smt) -> None:
     )
 
 
-def test_options_that_exclude_each_other(smt: Smt) -> None:
-    """What the decoder would refuse together is refused here, too, at its line where that is known."""
-    Path("cdec.ini").write_text("formalism=scfg\nbeam_prune=1\ndensity_prune=2\n")
+def test_options_that_the_decoder_would_refuse(smt: Smt) -> None:
+    """They are refused here, too, at their lines."""
+    Path("cdec.ini").write_text("formalism=scfg\nbeam_prune=1\ndensity_prune=0.5\n")
     found = smt("config", "show", "-c", "cdec.ini")
     assert (found.code, found.out) == (1, "")
-    assert found.err == "smt: cdec.ini: decoder: expected beam_prune or density_prune, found both\n"
+    assert found.err == "smt: cdec.ini:3: decoder.density_prune: expected 1 or more, found 0.5\n"
     Path("run.yaml").write_text("decoder:\n  name: hiero\n  pop_limit: 0\n")
     found = smt("config", "show", "-c", "run.yaml")
     assert found.err == "smt: run.yaml:3: decoder.pop_limit: expected 1 or more, found 0\n"

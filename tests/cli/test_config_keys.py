@@ -37,6 +37,7 @@ USED: dict[str, tuple[str, set[str]]] = {
     "model.features": ("[no-such-feature]", ALL),
     "model.weights": ("no.weights", ALL),
     "model.missing": ("one", ALL),
+    "model.passes": ("7", ALL),
     "learner": ("no-such-learner", TUNING),
     "metric": ("no-such-metric", TUNING),
     "runner": ("no-such-runner", ALL),

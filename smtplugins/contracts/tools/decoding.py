@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from smtplugins.host.config.loaded_passes import LoadedPass
 from smtplugins.host.config.override import kept_options
 from smtplugins.host.config.resources import Resources
 from smtplugins.host.config.rule_tables import RuleTable
@@ -24,6 +25,7 @@ __all__ = [
     "BuiltTree",
     "ForestDecoder",
     "GrammarOptions",
+    "LoadedPass",
     "ParsingOptions",
     "PhraseDecoder",
     "PhraseOptions",

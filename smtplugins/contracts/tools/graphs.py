@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from smtplugins.core.graph.compacting import compacted
+from smtplugins.core.graph.derivations import Derivation
 from smtplugins.core.graph.hypergraph import Hypergraph, HypergraphBuilder, core_graph
 from smtplugins.core.graph.inference import (
     covariance,
@@ -21,6 +22,7 @@ from smtplugins.core.graph.inference import (
 from smtplugins.core.graph.weighing import Weighing
 
 __all__ = [
+    "Derivation",
     "Hypergraph",
     "HypergraphBuilder",
     "Weighing",

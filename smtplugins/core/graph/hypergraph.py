@@ -17,6 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from smtformats.columns import GrammarColumns, StringTable
 from smtformats.grammar.rules import Rule
+from smtformats.grammar.shared.gather import Numbering
 from smtformats.hypergraph.graph import GraphBuilder, GraphColumns
 from smtplugins.core import _core
 
@@ -210,6 +211,14 @@ class Hypergraph:
     def reweighted(self, weights: Weights) -> Hypergraph:
         """The same graph scored with these weights; nothing else is copied."""
         return self.with_scores(self.scores(weights))
+
+    def with_column(self, name: str, values: ArrayLike) -> Hypergraph:
+        """The same graph with a further feature, which has a value for each edge; scores stay as they are."""
+        names = [*self.names[:], name]
+        column = np.asarray(values, dtype=np.float32)[:, None]
+        dense_names = np.append(self.dense_names, len(names) - 1).astype(np.int32)
+        dense = np.ascontiguousarray(np.hstack([self.dense, column]))
+        return replace(self, names=Numbering(names).table(), dense=dense, dense_names=dense_names)
 
     def scores_or(self, scores: ArrayLike | None) -> Floats:
         """These scores, or the graph's own if None, or 0 for each edge if it has none."""

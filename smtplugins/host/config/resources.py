@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from smtplugins.host.config.loaded_passes import LoadedPass, load_passes
 from smtplugins.host.config.rule_tables import RuleTable
 from smtplugins.host.features.scoring import Active, activate, check_label
 from smtplugins.host.files.opening import find_format
@@ -21,7 +22,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Resources:
-    """Tables and features, in order; ``weights`` are the configuration's, even if the run has others."""
+    """Tables and features, in order; ``weights`` are the configuration's, even if the run has others.
+
+    ``passes`` come after the first, which has ``features``.
+    """
 
     tables: tuple[RuleTable, ...] = ()
     features: tuple[Active, ...] = ()
@@ -29,6 +33,7 @@ class Resources:
     cache: str | None = None
     grammar_format: str | None = None
     weights: Mapping[str, float] | None = None
+    passes: tuple[LoadedPass, ...] = ()
 
 
 def resources(
@@ -59,4 +64,6 @@ def resources(
     for i, active in enumerate(features):
         with at("model", "features", str(i)):
             check_label(active.label, [table.name for table in tables])
-    return Resources(tuple(tables), tuple(features), known, cache, config.grammar_format)
+    taken = [*(table.name for table in tables if table.name), *(active.label for active in features)]
+    passes = load_passes(registry, config.passes, taken, at)
+    return Resources(tuple(tables), tuple(features), known, cache, config.grammar_format, passes=tuple(passes))

@@ -26,6 +26,7 @@ from smtplugins.contracts.spec import Spec, suggestion
 from smtplugins.host.arguments import argument
 from smtplugins.host.config.composing import ConfigError, compose
 from smtplugins.host.config.old_keys import old_key_notes, translate
+from smtplugins.host.config.passes import ForestPass
 from smtplugins.host.config.rule_tables import RuleTable
 from smtplugins.host.config.written import as_yaml
 from smtplugins.host.errors import message
@@ -42,7 +43,7 @@ Override = str | tuple[str, Any]
 class ModelConfig:
     """Tables, features and weights. ``grammar_format`` applies to all tables, per-sentence grammars too.
 
-    ``missing`` is the weight of features that ``weights`` does not have, 0 by default.
+    ``missing`` is the weight of features that ``weights`` does not have, 0 by default. ``passes`` come after the first.
     """
 
     tables: tuple[RuleTable, ...] = ()
@@ -50,6 +51,7 @@ class ModelConfig:
     features: tuple[Spec, ...] = ()
     weights: Path | None = None
     missing: int | None = None
+    passes: tuple[ForestPass, ...] = ()
 
     @property
     def paths(self) -> tuple[Path, ...]:
@@ -382,6 +384,10 @@ class _Tree:
             if isinstance(value, bool) or not isinstance(value, int):
                 raise self.error(key, f"expected a whole number, found {value!r}")
             return value
+        if wanted is float:
+            if isinstance(value, bool) or not isinstance(value, (int, float)):
+                raise self.error(key, f"expected a number, found {value!r}")
+            return float(value)
         if not isinstance(value, str):
             raise self.error(key, f"expected text, found {value!r}")
         if key[:1] == ("plugins",) and value.endswith(".py"):

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 
 from smtformats import FormatError
 from smtformats.grammar.shared.lines import FLOAT32_END
 from smtformats.weights.lines import FileWeights
 from smtplugins.contracts.data import Sentence
 from smtplugins.contracts.errors import UsageError
+from smtplugins.contracts.models import Model
 from smtplugins.host.decode.translator import Translator
 
 _IGNORING = ("cdec", "joshua")
@@ -41,15 +43,18 @@ def with_values(weights: Mapping[str, float], values: Mapping[str, float]) -> Ma
 def check_names(translator: Translator, sentences: Sequence[Sentence], note: Callable[[str], None]) -> None:
     """Refuse weights of unknown features; the decoder must be loaded. A decoder without ``table_names`` is not checked.
 
-    It is a note, not an error, if the features may not all be known: with per-sentence grammars, for sparse features,
-    which Moses calls ``FEATURE_name``, with features of rules that do not declare their columns, and for toolkits that
-    ignore unknown weights.
+    It is a note, not an error, if the features may not all be known: with per-sentence grammars or lattices, for sparse
+    features, which Moses calls ``FEATURE_name``, with features of rules that do not declare their columns, and for
+    toolkits that ignore unknown weights.
     """
     own = sentences[0].grammars if sentences else ()
+    for weights in translator.pass_weights:
+        check_names(replace(translator, model=Model(dict(weights)), given=weights, pass_weights=()), sentences, note)
     names = getattr(translator.decoder, "table_names", lambda own: None)(own)
     if names is None:
         return
-    known = {*translator.features(), *names}
+    lattices = [sentence.lattice for sentence in sentences if sentence.lattice is not None]
+    known = {*translator.features(), *names, *(name for lattice in lattices for name in lattice.names[:])}
     config = translator.config
     numbered = tuple(f"{label}[" for label in translator.undeclared)
     # ``model.missing`` gives weights to tables by their names, before the number of their scores is known.
@@ -63,15 +68,18 @@ def check_names(translator: Translator, sentences: Sequence[Sentence], note: Cal
     if not left:
         return
     labels = tuple(f"{spec.options.get('name', spec.name)}_" for spec in config.model.features)
+    labels += tuple(f"{names[0].partition('[')[0]}_" for names in translator.pass_columns if names)
     labels += tuple(f"{table.name}_" for table in config.model.tables if table.name)
     may_have = [f"feature {label!r}" for label in translator.undeclared]
-    is_open = bool(may_have) or any(sentence.grammars for sentence in sentences) or config.toolkit in _IGNORING
+    is_open = bool(may_have or lattices or any(sentence.grammars for sentence in sentences))
+    is_open = is_open or config.toolkit in _IGNORING
     wrong = [] if is_open else [name for name in left if not name.startswith(labels)]
     place = f"{file}: " if (file := getattr(translator.given, "file", "")) else ""
     if wrong:
         listed = _listed(translator, wrong, known)
         raise UsageError(f"{place}weights of unknown features: {listed}; correct or remove the names")
-    which = "features outside the configuration and the first sentence's grammars" if own else "unknown features"
+    brings = " and ".join(["grammars"] * bool(own) + ["lattice"] * bool(lattices))
+    which = f"features outside the configuration and the first sentence's {brings}" if brings else "unknown features"
     unless = f", unless {' or '.join(may_have)} has such columns" if may_have else ""
     note(f"{place}weights of {which} are not used{unless}: {_listed(translator, left, known)}")
 

@@ -377,7 +377,8 @@ class WeightedParser:
         for block in blocks:
             block.add_scores(scores, self.weights)
         counts = {"nodes": forest.nodes, "bundles": forest.bundles, "edges": forest.edges}
-        return SentenceForest(sentence, forest, np.ascontiguousarray(scores, dtype=np.float32), blocks, dict(counts))
+        narrow = np.ascontiguousarray(scores, dtype=np.float32)
+        return SentenceForest(sentence, forest, narrow, blocks, dict(counts), rules)
 
 
 def _spelt(given: Any, options: ParsingOptions) -> Any:
@@ -409,6 +410,7 @@ class SentenceForest:
     scores: NDArray[Any]
     blocks: list[ColumnBlock | SparseBlock]
     stats: dict[str, float]
+    rules: Rules
 
     @cached_property
     def features(self) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:

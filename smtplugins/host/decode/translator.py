@@ -13,6 +13,7 @@ from smtplugins.contracts.data import Sentence
 from smtplugins.contracts.errors import SmtError, UsageError
 from smtplugins.contracts.models import Model
 from smtplugins.host.arguments import argument
+from smtplugins.host.config.loaded_passes import check_decoder, with_weights
 from smtplugins.host.config.resources import resources
 from smtplugins.host.config.rule_tables import RuleTable, merged
 from smtplugins.host.decode.statistics import added
@@ -34,7 +35,8 @@ class Translator:
 
     ``columns`` are the names of the columns of each feature and named table of the configuration. ``arc_name`` is the
     feature that scores the arcs of lattices, ``arc_scores`` the number of scores of an arc. ``given`` are the weights
-    as they were read. ``undeclared`` are features of rules that do not say which columns they have.
+    as they were read. ``undeclared`` are features of rules that do not say which columns they have. ``pass_columns``
+    are the columns of the features of later passes, ``pass_weights`` the weights that such passes have of their own.
     """
 
     decoder: Decoder
@@ -48,6 +50,8 @@ class Translator:
     given: Mapping[str, float] = field(default_factory=dict)
     undeclared: tuple[str, ...] = ()
     note: Callable[[str], None] = lambda text: None
+    pass_columns: tuple[tuple[str, ...], ...] = ()
+    pass_weights: tuple[Mapping[str, float], ...] = ()
 
     def loaded(self) -> Translator:
         """Load the tables now instead of when decoding begins; return self."""
@@ -76,7 +80,7 @@ class Translator:
         for label in itertools.chain.from_iterable(self.columns):
             own = [name for name in dense if name == label or name.startswith((f"{label}[", f"{label}_"))]
             features += own if label in tables else [label]
-        return tuple(dict.fromkeys(features))
+        return tuple(dict.fromkeys([*features, *itertools.chain.from_iterable(self.pass_columns)]))
 
     @property
     def fixed(self) -> frozenset[str]:
@@ -92,8 +96,9 @@ class Translator:
         A second column of a feature, such as a language model's count of unknown words, needs no weight. Tables'
         features are included once the tables are loaded.
         """
-        weights = self.model.weights
-        beside = {name for names in self.columns if names and names[0] in weights for name in names if name[-1] != "]"}
+        weights = set(self.model.weights).union(*self.pass_weights)
+        columns = (*self.columns, *self.pass_columns)
+        beside = {name for names in columns if names and names[0] in weights for name in names if name[-1] != "]"}
         for label in self.undeclared:
             beside |= {label} if any(name.startswith((f"{label}[", f"{label}:")) for name in weights) else set()
         return [name for name in self.features() if name not in weights and name not in beside]
@@ -172,7 +177,8 @@ def make_translator(
         )
     given = resources(host.registry, config.model, host.formats("grammar"), cache, config.at)
     columns, stateful = _columns(config, given)
-    undeclared = tuple(active.label for active in given.features if not declares_columns(active.feature))
+    all_features = (*given.features, *(active for one in given.passes for active in one.features))
+    undeclared = tuple(active.label for active in all_features if not declares_columns(active.feature))
     read = weights or {}
     if config.model.weights is not None:
         with config.at("model", "weights"):
@@ -184,13 +190,19 @@ def make_translator(
         check_range(set_weights)
         read, weights = with_values(read, set_weights), {**(weights or {}), **set_weights}
     check_range(read)
+    given = replace(given, passes=tuple(with_weights(host, given.passes, config.model.passes, config.at)))
     with config.at("decoder"):
         decoder: Decoder = host.registry.make("decoders", config.decoder, given={"resources": given})
+    check_decoder(decoder, len(given.passes))
     scoring = ((active.label, active.feature.arcs) for active in given.features if hasattr(active.feature, "arcs"))
     arc_name, arc_scores = next(scoring, (None, None))
     model = Model(dict(weights or {}))
     loading = {"cpu.loading": time.process_time() - begun[0], "wall.loading": time.perf_counter() - begun[1]}
-    return Translator(decoder, model, config, columns, stateful, arc_name, loading, arc_scores, read, undeclared, note)
+    return Translator(
+        *(decoder, model, config, columns, stateful, arc_name, loading, arc_scores, read, undeclared, note),
+        pass_columns=tuple(names for one in given.passes for names in one.columns),
+        pass_weights=tuple(one.weights for one in given.passes if one.weights is not None),
+    )
 
 
 def _listed(config: RunConfig) -> tuple[Spec | RuleTable, ...]:

@@ -86,6 +86,8 @@ def load_run_inputs(host: Host, config: RunConfig, settings: RunSettings) -> Run
     # Check the runner before loading tables.
     runner_of(host, None, config)
     translator = make_translator(host, config, settings.start, settings.cache)
+    if translator.pass_weights:
+        raise UsageError("model.passes: expected passes without weights, which learning would not change, found some")
     sentences = list(read_source(host, translator, config.source))
     translator = translator.loaded()
     lacking = translator.unweighted()

@@ -6,7 +6,7 @@ Parsing is the host's (``host/decode/parsing.py``), the search the core's (``cor
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -23,6 +23,7 @@ from smtplugins.contracts.tools.decoding import (
     unknown_words,
 )
 from smtplugins.contracts.tools.features import SearchScorers
+from smtplugins.contracts.tools.graphs import viterbi
 from smtplugins.contracts.tools.search import (
     SearchLimit,
     SearchOptions,
@@ -35,7 +36,8 @@ from smtplugins.contracts.tools.search import (
 from smtplugins.contracts.tools.search import best as best_derivation
 from smtplugins.plugins.hiero.constraint import FAULT, NAME, TargetConstraint, target_of
 from smtplugins.plugins.hiero.limits import TOOLKITS, own_limit, pruning
-from smtplugins.plugins.hiero.tracing import built, traced
+from smtplugins.plugins.hiero.passes import FurtherPasses, finished, pass_options
+from smtplugins.plugins.hiero.tracing import built, graph_edges, searched_edges, traced
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -65,9 +67,15 @@ class HieroOptions(ParsingOptions):
         None, "drop edges this much below the best of their node; default by `pop_limit`, none for Joshua"
     )
     max_edges: int = option(1 << 28, "limit of the edges of a sentence; more are an error")
-    beam_prune: float | None = option(None, "prune written graphs and lists by this beam, as cdec's option")
+    beam_prune: float | None = option(None, "prune the forest by this beam after the search, as cdec's option", least=0)
     beam_by_length: bool = option(False, "multiply `beam_prune` by the number of input words, as cdec can")
-    density_prune: float | None = option(None, "prune written graphs and lists to this density, as cdec's option")
+    density_prune: float | None = option(
+        None, "prune the forest after the search to this many times the edges of the best derivation, as cdec", least=1
+    )
+    summary: str | None = option(None, "the name of a feature of the forest's posteriors, for the passes that follow")
+    summary_type: Literal["node_risk", "edge_risk", "edge_prob"] = option(
+        "node_risk", "posterior of an edge's head, of the edge, or its logarithm given the head"
+    )
     constraint_words: int = option(
         0, "boundary words that a sentence's target, `source ||| target`, must have; 0: no constraint (Joshua)", least=0
     )
@@ -76,8 +84,6 @@ class HieroOptions(ParsingOptions):
         super().__post_init__()
         if self.pop_limit < 1 and not (self.pops == "joshua" and self.pop_limit == 0):
             raise UsageError(f"pop_limit: expected 1 or more, found {self.pop_limit}")
-        if self.beam_prune is not None and self.density_prune is not None:
-            raise UsageError("expected beam_prune or density_prune, found both")
 
     def native(self, **more: Any) -> SearchOptions:
         """The options of the native search."""
@@ -100,6 +106,17 @@ class Hiero(ForestDecoder["WeightedParser"]):
     def __init__(self, *, resources: Resources, options: HieroOptions) -> None:
         super().__init__(SentenceParser(resources, options))
         self._options = options
+        self._pass_options = pass_options(options, resources.passes)
+
+    @property
+    def passes(self) -> int:
+        """The number of passes after the first."""
+        return len(self._pass_options)
+
+    def table_names(self, own: Iterable[str] = ()) -> tuple[str, ...]:
+        """The features of the tables and of ``own`` per-sentence files, and the summaries of passes."""
+        summaries = (options.summary for options in (self._options, *self._pass_options))
+        return (*super().table_names(own), *(name for name in summaries if name is not None))
 
     def system(self, weights: Mapping[str, float]) -> WeightedParser:
         """Apply weights to the tables."""
@@ -107,20 +124,26 @@ class Hiero(ForestDecoder["WeightedParser"]):
 
     def worker(self, system: WeightedParser, graphs: bool) -> _Worker:
         """Make a decoder for one thread."""
-        return _Worker(system, self._options, graphs)
+        passes = None
+        if self._pass_options or self._options.summary is not None:
+            passes = FurtherPasses(self._pass_options, self.parser.resources.passes, system.weights)
+        return _Worker(system, self._options, graphs, passes)
 
 
 class _Worker:
     """Decodes sentences one by one, in one thread; joins of the language model are kept between sentences."""
 
-    def __init__(self, weighted: WeightedParser, options: HieroOptions, graphs: bool) -> None:
+    def __init__(
+        self, weighted: WeightedParser, options: HieroOptions, graphs: bool, passes: FurtherPasses | None
+    ) -> None:
         self._weighted = weighted
         self._options = options
         self._graphs = graphs
+        self._passes = passes
         self._features = weighted.parser.stateful
         # Without a stateful feature pruning saves nothing.
         exact = {} if self._features else {"exact": True}
-        self._search = options.native(all_edges=graphs, **exact)
+        self._search = options.native(all_edges=graphs or passes is not None, **exact)
         self._scorers = SearchScorers(self._features)
         self._searcher: Searcher | None = None
         self.names: list[str] = []
@@ -142,6 +165,8 @@ class _Worker:
             if target is not None and best is not None and best.score < -FAULT / 2:
                 best = None
         stats = {**forest.stats, **_counts(refined)}
+        if self._passes is not None and best is not None:
+            return self._searched_again(forest, refined, self._passes, times, stats)
         with times("output"):
             if best is not None:
                 text = self._text(forest, best.words.tolist())
@@ -156,11 +181,40 @@ class _Worker:
             features=BestFeatures(forest, names, lambda: _steps(forest, refined, best)),
             graph=(lambda: self._graph(forest, refined, names)) if self._graphs else None,
             shown=self._options.shown,
-            trace=lambda: traced(forest, refined, best),
-            built=lambda: built(forest, refined, best),
+            trace=lambda: traced(forest, searched_edges(forest, refined, best)),
+            built=lambda: built(forest, searched_edges(forest, refined, best)),
             unknown=lambda: unknown_words(forest, markers=self._options.markers),
             stats=stats,
             found=best is not None,
+        )
+
+    def _searched_again(
+        self, forest: SentenceForest, refined: Refined, passes: FurtherPasses, times: Times, stats: Mapping[str, float]
+    ) -> Decoding:
+        """What the passes after the first make of the first one's result."""
+        sentence = forest.sentence
+        with times("search"):
+            forest, names = passes.with_rule_features(forest)
+            try:
+                graph = passes.run(self._graph(forest, refined, self.names), sentence, names)
+            except SearchLimit:
+                text = f"more than {self._search.max_edges} edges to look at: lower pop_limit or raise max_edges"
+                raise SmtError(f"sentence {sentence.id}: {text}") from None
+            best = viterbi(graph)
+        if best is None:
+            raise SmtError(f"sentence {sentence.id}: expected a derivation after the last pass, found none")
+        features = dict(zip(graph.names[:], best.features().tolist(), strict=True))
+        return Decoding(
+            id=sentence.id,
+            best=self._options.shown(best.text),
+            score=best.score,
+            features={name: value for name, value in features.items() if value},
+            graph=(lambda: graph) if self._graphs else None,
+            shown=self._options.shown,
+            trace=lambda: traced(forest, graph_edges(best)),
+            built=lambda: built(forest, graph_edges(best)),
+            unknown=lambda: unknown_words(forest, markers=self._options.markers),
+            stats=added(stats, times.sums),
         )
 
     def _text(self, forest: SentenceForest, words: list[int]) -> str:
@@ -171,16 +225,7 @@ class _Worker:
         if NAME in names and len(graph):
             # Without the edges of illegal derivations, and empty if there are no others.
             graph = graph.restricted(graph.scores({NAME: 1.0}) >= 0).graph
-        beam, density = self._options.beam_prune, self._options.density_prune
-        if beam is not None and self._options.beam_by_length:
-            if forest.sentence.lattice is not None:
-                raise SmtError(f"sentence {forest.sentence.id}: beam_by_length: expected words, found a lattice")
-            beam *= len(forest.sentence.tokens)
-        if (beam is not None or density is not None) and len(graph):
-            from smtplugins.contracts.tools.graphs import prune
-
-            graph = prune(graph, beam=beam, density=density).graph
-        return graph
+        return finished(graph, self._options, forest.sentence, self._weighted.weights)
 
     def _prepared(self, sentence: Sentence, vocabulary: Vocabulary, target: str | None) -> Searcher:
         """The search, with the features' scorers set up for the sentence, and its target as a constraint."""

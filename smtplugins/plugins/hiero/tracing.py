@@ -4,24 +4,53 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from smtformats.grammar.rules import NonTerminal
 from smtplugins.contracts.decoders import BuiltStep
 from smtplugins.contracts.tools.decoding import rule_text
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from smtformats.grammar.rules import Rule
     from smtplugins.contracts.tools.decoding import SentenceForest
+    from smtplugins.contracts.tools.graphs import Derivation
     from smtplugins.contracts.tools.search import BestDerivation, Refined
 
 
-def traced(forest: SentenceForest, refined: Refined, derivation: BestDerivation | None) -> Iterator[str]:
-    """Yield lines ``[first, last) LABEL -> source ||| target`` with the scores of the edge and of its subtree."""
+@dataclass(frozen=True)
+class DerivationEdges:
+    """The edges of a derivation in preorder: rules of the forest, rows of label, first and last word, scores."""
+
+    rules: NDArray[Any]
+    spans: NDArray[Any]
+    scores: NDArray[Any]
+
+
+def searched_edges(
+    forest: SentenceForest, refined: Refined, derivation: BestDerivation | None
+) -> DerivationEdges | None:
+    """The edges of a derivation that a search found."""
     if derivation is None:
+        return None
+    native = forest.forest.native
+    spans = native.nodes[refined.node_of[_heads(refined, derivation.edges.tolist())]][:, 1:]
+    return DerivationEdges(native.rules[refined.edge_of[derivation.edges]], spans, refined.scores[derivation.edges])
+
+
+def graph_edges(derivation: Derivation) -> DerivationEdges:
+    """The edges of a derivation of a graph whose rules are the forest's."""
+    graph, edges = derivation.graph, derivation.edges
+    return DerivationEdges(graph.rules[edges], graph.spans[edges], graph.scores_or(None)[edges])
+
+
+def traced(forest: SentenceForest, edges: DerivationEdges | None) -> Iterator[str]:
+    """Yield lines ``[first, last) LABEL -> source ||| target`` with the scores of the edge and of its subtree."""
+    if edges is None:
         yield "no derivation"
         return
-    nodes = _tree(forest, refined, derivation)
+    nodes = _tree(forest, edges)
     totals = [node.score for node in nodes]
     for i in range(len(nodes) - 1, 0, -1):
         totals[nodes[i].parent] += totals[i]
@@ -31,9 +60,9 @@ def traced(forest: SentenceForest, refined: Refined, derivation: BestDerivation 
         yield f"{'  ' * node.depth}{text}  {node.score:.4f}  {total:.4f}"
 
 
-def built(forest: SentenceForest, refined: Refined, derivation: BestDerivation | None) -> list[BuiltStep]:
+def built(forest: SentenceForest, edges: DerivationEdges | None) -> list[BuiltStep]:
     """Return the steps in the order of chart parsing: shorter spans first, children before parents."""
-    nodes = _tree(forest, refined, derivation) if derivation is not None else []
+    nodes = _tree(forest, edges) if edges is not None else []
     order = sorted(range(len(nodes)), key=lambda i: (nodes[i].last - nodes[i].first, nodes[i].first, -nodes[i].depth))
     place = {i: at for at, i in enumerate(order)}
     below: list[list[tuple[int, int]]] = [[] for _ in nodes]
@@ -64,17 +93,16 @@ class _Node:
     child: int
 
 
-def _tree(forest: SentenceForest, refined: Refined, derivation: BestDerivation) -> list[_Node]:
+def _tree(forest: SentenceForest, edges: DerivationEdges) -> list[_Node]:
     """Return the edges of a derivation in preorder."""
-    native = forest.forest.native
-    edges = refined.edge_of[derivation.edges].tolist()
-    spans = native.nodes[refined.node_of[_heads(refined, derivation.edges.tolist())]].tolist()
     nodes: list[_Node] = []
     # Open places: parent, depth, child number.
     places = [(-1, 0, 0)]
-    for edge, (_, first, last), score in zip(edges, spans, refined.scores[derivation.edges].tolist(), strict=True):
+    for number, (first, last), score in zip(
+        edges.rules.tolist(), edges.spans.tolist(), edges.scores.tolist(), strict=True
+    ):
         parent, depth, child = places.pop()
-        rule = forest.forest.rule(int(native.rules[edge]))
+        rule = forest.forest.rule(number)
         places += [(len(nodes), depth + 1, i) for i in range(rule.arity - 1, -1, -1)]
         nodes.append(_Node(rule, first, last, score, depth, parent, child))
     return nodes

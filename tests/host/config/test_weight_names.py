@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 
 import smtplugins as smt
-from smtformats import FormatError
+from smtformats import FormatError, open_lines
+from smtformats.hypergraph import plf
 from smtplugins.contracts.data import Sentence
 from smtplugins.contracts.errors import UsageError
 from smtplugins.host.config.override import with_decoder
@@ -71,6 +72,22 @@ def test_all_names_of_no_feature_are_told_with_the_nearest_known_one() -> None:
 
 def test_names_in_open_namespaces_and_of_all_tables_are_good() -> None:
     assert told(translator("p 1\nrare 2\nword-penalty 1\nglue 1\npass-through 1\nx:y 1\n")) == []
+
+
+def test_arcs_of_lattices_bring_features() -> None:
+    Path("in").write_text("((('haus',{'Cost':0.5},1),),)\n")
+    with open_lines("in") as lines:
+        (lattice,) = plf.parse(lines)
+    notes: list[str] = []
+    given = [Sentence("0", ("haus",), lattice=lattice)]
+    check_names(translator("p 1\nCost 2\n"), given, notes.append)
+    assert notes == []
+    # Lattices that follow may have others.
+    check_names(translator("p 1\nCots 2\n"), given, notes.append)
+    assert notes[0].startswith(
+        f"{Path.cwd()}/w: weights of features outside the configuration and the first sentence's lattice are not used: "
+        "'Cots' (line 2, the nearest is 'Cost')"
+    )
 
 
 def test_all_of_many_are_named() -> None:

@@ -139,7 +139,7 @@ def test_a_limit_of_edges(given_resources: Resources) -> None:
     ("options", "message"),
     [
         ({"pop_limit": 0}, "pop_limit: expected 1 or more, found 0"),
-        ({"beam_prune": 1.0, "density_prune": 1.0}, "expected beam_prune or density_prune, found both"),
+        ({"beam_prune": -1.0}, "beam_prune: expected 0 or more, found -1.0"),
         ({"oov_list": "CD 0.1 NN"}, "oov_list: expected labels with a number each, found 3 items"),
         ({"oov_list": "CD x"}, "oov_list: expected a number after 'CD', found 'x'"),
     ],

@@ -44,6 +44,8 @@ def adapt(settings: Settings, path: Path | None) -> Draft:
         draft.lines["decoder",] = line
     draft.option("decoder.search", "intersection_strategy", _search, "cube_pruning")
     draft.option("decoder.pop_limit", "cubepruning_pop_limit", int, 200)
+    if formalism == "lextrans" and settings.all("per_sentence_grammar_file"):
+        draft.refuse(settings.all("per_sentence_grammar_file")[0], "no such setting (no decoder reads it)")
     draft.option("decoder.beam_prune", "beam_prune", float)
     draft.option("decoder.density_prune", "density_prune", float)
     draft.put("output.format", "cdec-nbest")
@@ -59,7 +61,8 @@ def adapt(settings: Settings, path: Path | None) -> Draft:
         _function(draft, setting)
     draft.option("model.weights", "weights")
     draft.option("output.nbest", "k_best", int)
-    if settings.all("beam_prune"):
+    _passes(draft)
+    if any(settings.all(f"beam_prune{number}") for number in ("", 2, 3)):
         draft.option("decoder.beam_by_length", "scale_prune_srclen", lambda value: True)
     forests = draft.setting("forest_output")
     if forests is not None:
@@ -74,6 +77,45 @@ def adapt(settings: Settings, path: Path | None) -> Draft:
 def _search(name: str) -> str:
     """The name of a search; cdec's two faster variants of cube pruning become plain cube pruning."""
     return "cube_pruning" if name.lower().startswith("fast_cube_pruning") else name.lower()
+
+
+def _passes(draft: Draft) -> None:
+    """Summaries, and passes 2 and 3; a pass without features, pruning and weights ends the chain, in cdec silently."""
+
+    def there(*keys: str, number: str) -> bool:
+        return any(draft.settings.all(f"{key}{number}") for key in keys)
+
+    says = "the {} pass has no feature_function, beam_prune{} density_prune{}, so there are no passes from there on"
+    if not there("feature_function", "beam_prune", "density_prune", number=""):
+        _no_pass(draft, 1, says.format("first", " or", ""))
+        return
+    draft.option("decoder.summary", "summary_feature")
+    if there("summary_feature", "summary_feature2", "summary_feature3", number=""):
+        draft.option("decoder.summary_type", "summary_feature_type")
+    fast = draft.text("intersection_strategy").lower().startswith("fast_cube_pruning")
+    for number in (2, 3):
+        if not there("weights", "feature_function", "beam_prune", "density_prune", number=str(number)):
+            _no_pass(draft, number, says.format("second" if number == 2 else "third", ",", " or weights"))
+            return
+        key = draft.further_pass()
+        for setting in draft.every(f"feature_function{number}"):
+            _function(draft, setting)
+        draft.option(f"{key}.weights", f"weights{number}")
+        search = (lambda name: "cube_pruning") if fast else _search
+        draft.option(f"{key}.search", f"intersection_strategy{number}", search, "cube_pruning")
+        draft.option(f"{key}.pop_limit", f"cubepruning_pop_limit{number}", int, 200)
+        draft.option(f"{key}.summary", f"summary_feature{number}")
+        draft.option(f"{key}.beam_prune", f"beam_prune{number}", float)
+        draft.option(f"{key}.density_prune", f"density_prune{number}", float)
+
+
+def _no_pass(draft: Draft, number: int, reason: str) -> None:
+    """Say why the settings of the passes from this one on are not used."""
+    keys = ("weights", "feature_function", "beam_prune", "density_prune", "summary_feature", "intersection_strategy")
+    for later in range(number, 4):
+        for key in (*keys, "cubepruning_pop_limit"):
+            draft.reasons[f"{key}{later if later > 1 else ''}"] = reason
+    draft.reasons["summary_feature_type"] = "for summary_feature"
 
 
 def _chart(draft: Draft) -> None:

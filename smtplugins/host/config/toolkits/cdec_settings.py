@@ -9,7 +9,6 @@ from __future__ import annotations
 from smtplugins.host.config.toolkits.draft import Harmless
 from smtplugins.host.config.toolkits.known_settings import Known, honoured, markdown, no_effect, refused
 
-_ONE_PASS = "no such setting (one pass: its feature functions and weights in the first, the limits are those of `{}`)"
 _OTHER_OUTPUT = "no such setting, as the output is not translations (`smt decode -k N` or `--forests DIR` instead)"
 _ZERO: Harmless = ("0", lambda value: float(value) == 0)
 
@@ -28,9 +27,26 @@ SETTINGS = (
         "`decoder.pop_limit` (200), with `pops: cdec`: converted to our pops at equal model score",
         "7",
     ),
-    honoured("beam_prune", "`decoder.beam_prune`: forests and lists", "2.5"),
-    honoured("density_prune", "`decoder.density_prune`: forests and lists", "3"),
-    honoured("scale_prune_srclen", "`decoder.beam_by_length`, with `beam_prune`: the beam times the words", "1"),
+    honoured("beam_prune", "`decoder.beam_prune`: forests, lists and what the next pass gets", "2.5"),
+    honoured("density_prune", "`decoder.density_prune`: the same; with both limits the stricter counts", "3"),
+    honoured("scale_prune_srclen", "`decoder.beam_by_length`, with a beam: the beam times the words", "1"),
+    honoured("summary_feature", "`decoder.summary`", "Post"),
+    honoured("summary_feature_type", "`decoder.summary_type` (node_risk), with a summary", "edge_risk"),
+    honoured(
+        "feature_function2 feature_function3",
+        "`model.passes`, a pass each: its `features`, added to the forest of the pass before",
+        "WordPenalty",
+    ),
+    honoured("weights2 weights3", "its `weights`; if there are none, those of the pass before", "weights"),
+    honoured(
+        "intersection_strategy2 intersection_strategy3",
+        "its `search`; a fast variant in the first pass counts in all, as in cdec",
+        "full",
+    ),
+    honoured("cubepruning_pop_limit2 cubepruning_pop_limit3", "its `pop_limit` (200)", "7"),
+    honoured("beam_prune2 beam_prune3", "its `beam_prune`", "2.5"),
+    honoured("density_prune2 density_prune3", "its `density_prune`", "3"),
+    honoured("summary_feature2 summary_feature3", "its `summary`", "Post"),
     honoured("scfg_max_span_limit", "`decoder.max_span` (10)", "7"),
     honoured("goal", "`decoder.goal` (S)", "TOP"),
     honoured("scfg_default_nt", "`decoder.nonterminal` (X)", "Y"),
@@ -69,31 +85,21 @@ SETTINGS = (
     no_effect("aligner_use_viterbi", "for aligner"),
     no_effect("combine_size vector_format", "for cll_gradient and feature_expectations"),
     no_effect("ctf_beam_widen ctf_no_exhaustive ctf_num_widenings", "for coarse_to_fine_beam_prune"),
-    no_effect("cubepruning_pop_limit2 cubepruning_pop_limit3", "for further passes"),
-    no_effect("intersection_strategy2 intersection_strategy3", "for further passes", "full"),
-    no_effect("summary_feature_type", "for summary_feature"),
+    no_effect(
+        "per_sentence_grammar_file",
+        'for lextrans, which alone reads it; `<seg grammar="FILE" grammar1="FILE">` names the grammars of a sentence',
+        "psg",
+    ),
     no_effect("csplit_output_plf csplit_preserve_full_word", "for csplit"),
     no_effect("lextrans_align_only lextrans_dynasearch lextrans_use_null", "for lextrans"),
     no_effect("tagger_tagset", "for tagger"),
     no_effect("pb_max_distortion", "for pb"),
     # What would change translations.
-    refused("weights2 weights3", about=_ONE_PASS.format("weights")),
-    refused("feature_function2 feature_function3", value="WordPenalty", about=_ONE_PASS.format("feature_function")),
-    refused("beam_prune2 beam_prune3", about=_ONE_PASS.format("beam_prune")),
-    refused("density_prune2 density_prune3", about=_ONE_PASS.format("density_prune")),
-    refused(
-        "summary_feature summary_feature2 summary_feature3",
-        about="no such setting (`smt mbr --forests` decides by posteriors of forests)",
-    ),
     refused(
         "coarse_to_fine_beam_prune",
         about="no such setting (a grammar without levels; `cubepruning_pop_limit` bounds the search)",
     ),
     refused("promise_power", _ZERO),
-    refused(
-        "per_sentence_grammar_file",
-        about='no such setting (lines `<seg grammar="FILE">` name the grammar of a sentence)',
-    ),
     refused("incremental_search", about="no such setting (`feature_function=KLanguageModel FILE` and cube pruning)"),
     refused("get_oracle_forest", about="no such setting (`--forests DIR`, then `smt oracle`)"),
     refused("max_translation_beam max_translation_sample", about="no such setting (`smt mbr --forests`)"),
@@ -156,6 +162,9 @@ feature function that cdec knows. `smt config show -c cdec.ini` prints what your
 As in cdec, a flag such as `add_pass_through_rules` is on if it is present, whatever its value. Paths are relative to
 the working directory. Language models are log10 and score `</s>`; a word costs -1/ln 10. References in the input
 (`source ||| reference`) constrain nothing, which a note says.
+
+A pass without features and pruning, and from the second on without weights, ends the chain: settings of later passes
+are not used, in cdec without a word, here with a note. Learning takes passes without weights of their own.
 
 ## Keys
 """

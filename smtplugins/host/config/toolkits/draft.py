@@ -53,7 +53,9 @@ class Draft:
         self._without_note: list[Setting] = []
         self.refused: list[Refusal] = []
         self.reasons: dict[str, str] = {}
-        self._ignorable: dict[str, tuple[int, str]] = {}
+        # The name of a feature that may be left out: the key of the list it is in, its place there, a hint.
+        self._ignorable: dict[str, tuple[tuple[str, ...], int, str]] = {}
+        self._model: tuple[str, ...] = ("model",)
         self.remarks: list[str] = []
 
     def every(self, key: str) -> list[Setting]:
@@ -103,10 +105,17 @@ class Draft:
         *folders, last = keys = tuple(path.split("."))
         at = self.values
         for folder in folders:
-            at = at.setdefault(folder, {})
+            at = at[int(folder)] if isinstance(at, list) else at.setdefault(folder, {})
         at[last] = value
         if line is not None:
             self.lines[keys] = line
+
+    def further_pass(self) -> str:
+        """Add a pass, which gets the features that follow; return the path of its key."""
+        passes = self.values.setdefault("model", {}).setdefault("passes", [])
+        self._model = ("model", "passes", str(len(passes)))
+        passes.append({})
+        return ".".join(self._model)
 
     def decoder(self, **options: Any) -> None:
         """Set options of the decoder that no setting gives."""
@@ -129,11 +138,18 @@ class Draft:
 
     def may_ignore(self, name: str, hint: str) -> None:
         """The last feature may be left out by this name if no plugin offers it; ``hint`` ends the error otherwise."""
-        self._ignorable[name] = len(self.values["model"]["features"]) - 1, hint
+        place = (*self._model, "features")
+        self._ignorable[name] = place, len(self._at(place)) - 1, hint
+
+    def _at(self, place: tuple[str, ...]) -> Any:
+        at: Any = self.values
+        for key in place:
+            at = at[int(key)] if isinstance(at, list) else at[key]
+        return at
 
     def hints(self) -> dict[tuple[str, ...], tuple[str, str]]:
         """By the key of each feature that may be left out, its name for ``--ignore`` and what to add to errors."""
-        return {("model", "features", str(at)): (name, hint) for name, (at, hint) in self._ignorable.items()}
+        return {(*place, str(at)): (name, hint) for name, (place, at, hint) in self._ignorable.items()}
 
     @property
     def ignorable(self) -> list[str]:
@@ -142,21 +158,23 @@ class Draft:
 
     def _leave_out(self, name: str) -> Refusal:
         """Leave out a feature; the features behind it, and tables, move up."""
-        at, _ = self._ignorable.pop(name)
-        features = self.values["model"]["features"]
+        place, at, _ = self._ignorable.pop(name)
+        features = self._at(place)
         gone = features.pop(at)
-        place = ("model", "features")
         line = self.lines.pop((*place, str(at)), 1)
         for i in range(at + 1, len(features) + 1):
             key = (*place, str(i))
             if key in self.lines:
                 below = (*place, str(i - 1))
                 self.lines[below] = self.lines.pop(key)
-        tables = [table for table in self.values["model"].get("tables", ()) if isinstance(table, dict)]
+        listed = self.values["model"].get("tables", ()) if place == ("model", "features") else ()
+        tables = [table for table in listed if isinstance(table, dict)]
         for before, table in enumerate(tables):
             if table.get("position", 0) - before > at:
                 table["position"] -= 1
-        self._ignorable = {other: (i - (i > at), hint) for other, (i, hint) in self._ignorable.items()}
+        self._ignorable = {
+            other: (its, i - (its == place and i > at), hint) for other, (its, i, hint) in self._ignorable.items()
+        }
         return Refusal(name, "a feature that a plugin offers", quote(gone.name), line)
 
     def table(self, path: str, line: int, **fields: Any) -> None:
@@ -180,9 +198,11 @@ class Draft:
             self.put("model.weights", str(path), first.line)
 
     def _append(self, key: str, value: Any, line: int | None) -> None:
-        listed = self.values.setdefault("model", {}).setdefault(key, [])
+        self.values.setdefault("model", {})
+        listed = self._at(self._model).setdefault(key, [])
         if line is not None:
-            self.lines["model", key, str(len(listed))] = line
+            place = (*self._model, key, str(len(listed)))
+            self.lines[place] = line
         listed.append(value)
 
     def unused(self, *, noted: bool = False) -> list[str]:

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+import smtplugins as smt
 from smtformats import FormatError
+from smtplugins.contracts.errors import SmtError
 from smtplugins.contracts.spec import Spec
+from smtplugins.host.config.passes import ForestPass
 from smtplugins.host.config.rule_tables import RuleTable
 from smtplugins.host.config.run_yaml import ModelConfig, OutputConfig, RunConfig, load_config
 
@@ -126,8 +130,71 @@ def test_what_is_not_used_is_told() -> None:
     assert unused() == [
         "line 2: quiet '1' (translations are printed in any case, notes go to standard error)",
         "line 3: feature_function '0.5'",
-        "line 4: cubepruning_pop_limit2 '7' (for further passes)",
+        "line 4: cubepruning_pop_limit2 '7' (the second pass has no feature_function, beam_prune, density_prune or "
+        "weights, so there are no passes from there on)",
     ]
+
+
+def test_passes(tmp_path: Path) -> None:
+    found = load(
+        "formalism=scfg\nfeature_function=WordPenalty\nbeam_prune=2\nscale_prune_srclen=1\nsummary_feature=P\n"
+        "summary_feature_type=edge_prob\nweights2=w2\nfeature_function2=KLanguageModel -n A a.klm\n"
+        "feature_function2=SourceWordPenalty\ncubepruning_pop_limit2=7\ndensity_prune2=3\nsummary_feature2=Q\n"
+        "beam_prune3=0.5\nintersection_strategy3=Full\n"
+    )
+    assert found.decoder is not None
+    options = found.decoder.options
+    assert (options["beam_prune"], options["beam_by_length"]) == (2.0, True)
+    assert (options["summary"], options["summary_type"]) == ("P", "edge_prob")
+    second, third = found.model.passes
+    assert [str(one) for one in second.features] == [
+        f"lm,path={tmp_path / 'a.klm'},base=10,oov=true,oov_name=A_OOV,name=A",
+        f"source-word-penalty,value={-1 / math.log(10)!r},name=SourceWordPenalty",
+    ]
+    assert [str(one).partition(",")[0] for one in found.model.features] == ["glue", "word-penalty"]
+    assert replace(second, features=()) == ForestPass(
+        weights=tmp_path / "w2", search="cube_pruning", pop_limit=7, density_prune=3.0, summary="Q"
+    )
+    assert third == ForestPass(search="full", pop_limit=200, beam_prune=0.5)
+    assert unused() == []
+
+
+def test_the_fast_variants_count_in_all_passes() -> None:
+    text = "formalism=scfg\nbeam_prune=1\nweights2=w\nintersection_strategy2=full\n"
+    assert load(text).model.passes[0].search == "full"
+    assert load(f"{text}intersection_strategy=fast_cube_pruning\n").model.passes[0].search == "cube_pruning"
+
+
+def test_a_pass_that_is_not_there_ends_the_chain() -> None:
+    """As in cdec, where the settings of the passes behind it have no effect."""
+    assert load("formalism=scfg\nweights2=w\nfeature_function2=WordPenalty\n").model.passes == ()
+    reason = "the first pass has no feature_function, beam_prune or density_prune, so there are no passes from there on"
+    assert unused() == [f"line 2: weights2 'w' ({reason})", f"line 3: feature_function2 'WordPenalty' ({reason})"]
+    assert load("formalism=scfg\nbeam_prune=1\nfeature_function3=WordPenalty\nweights3=w\n").model.passes == ()
+    assert [line.partition(" (")[0] for line in unused()] == [
+        "line 3: feature_function3 'WordPenalty'",
+        "line 4: weights3 'w'",
+    ]
+
+
+def test_features_of_passes_that_no_plugin_offers() -> None:
+    text = "formalism=scfg\nfeature_function=WordPenalty\nweights2=w\nfeature_function2=RuleShape\n"
+    load(f"{text}feature_function2=SourceWordPenalty\n")
+    with pytest.raises(SmtError) as caught:
+        smt.load_plugins().show_config("below/cdec.ini")
+    assert str(caught.value).startswith("below/cdec.ini:4: model.passes.0.features.0: unknown feature 'RuleShape'")
+    found = load_config("below/cdec.ini", ignore=["RuleShape"])
+    assert [one.name for one in found.model.passes[0].features] == ["source-word-penalty"]
+    assert [one.name for one in found.model.features] == ["glue", "word-penalty"]
+    smt.load_plugins().show_config(found)
+
+
+def test_grammars_of_lextrans_by_offset() -> None:
+    text = "grammar=x\nper_sentence_grammar_file=psg\n"
+    load(f"formalism=scfg\n{text}")
+    assert "lextrans" in unused()[0]
+    with pytest.raises(SmtError, match=r"cdec\.ini:3: per_sentence_grammar_file: expected no such setting"):
+        load(f"formalism=lextrans\n{text}")
 
 
 def test_beams_by_length() -> None:

@@ -18,7 +18,16 @@ CONFIGURATION = Configuration("cdec.ini")
 load = CONFIGURATION.load
 WORKING = "formalism=scfg\ngrammar=rules\nfeature_function=KLanguageModel lm.klm\n"
 # Settings that need another one.
-WITH = {"scale_prune_srclen": "beam_prune=1\n", "add_extra_pass_through_features": "add_pass_through_rules=1\n"}
+SECOND = "feature_function2=WordPenalty\n"
+THIRD = f"{SECOND}weights3=other\n"
+WITH = {
+    "scale_prune_srclen": "beam_prune=1\n",
+    "add_extra_pass_through_features": "add_pass_through_rules=1\n",
+    "summary_feature_type": "summary_feature=Post\n",
+    **dict.fromkeys(("intersection_strategy2", "cubepruning_pop_limit2", "summary_feature2"), SECOND),
+    **dict.fromkeys(("intersection_strategy3", "cubepruning_pop_limit3", "summary_feature3"), THIRD),
+    **dict.fromkeys(("feature_function3", "weights3", "beam_prune3", "density_prune3"), "weights2=other\n"),
+}
 
 
 def test_each_key_has_one_fate() -> None:
