@@ -12,12 +12,17 @@ misreads or corrupts memory: a carriage return at the end of a line, a line of b
 ``F=1G=2``, ``inf``, text after a tree, an unnamed value after 100 features, an alignment position above 32767. The
 options ``max_symbols`` (per side) and ``max_features`` (features or alignment points per rule) set limits. ``load``
 drops trees.
+
+With the option ``label`` a line is a phrase pair without a left-hand side, ``ein haus ||| a house ||| F=2 0.5``, as in
+the phrase tables of cdec's formalism `pb`: each is a rule of that label without gaps. Of up to ten unnamed values the
+one in position p among these is ``PhraseModel_p``.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from typing import BinaryIO, NoReturn, TextIO
 
 from smtformats._scan import CdecScanner
@@ -34,6 +39,7 @@ from smtformats.grammar.shared.lines import (
     TOKEN,
     RuleReader,
     at_line_of,
+    load_records,
     quantity,
     read_rules,
     side_text,
@@ -54,6 +60,7 @@ _ITEM = re.compile(r"[^ \t;]+")
 _NUMBER = re.compile(r"[+-]?[0-9]+(?:\.[0-9]*)?(?:[eE][+-]?[0-9]+)?")
 _NODE = re.compile(r"[()]|[^ ()]+")
 _FIELDS = 5
+_MOST_UNNAMED = 10
 
 
 class RuleParser(RuleReader):
@@ -215,20 +222,69 @@ class _GrammarReader(RuleParser):
         return rule
 
 
-def parse(lines: Lines, *, max_symbols: int = MAX_SYMBOLS, max_features: int = MAX_FEATURES) -> Iterator[Rule]:
+class _PhraseReader(RuleParser):
+    """Reads phrase pairs, the rules of one label."""
+
+    shape = "source ||| target ||| name=value ..."
+
+    def __init__(self, lines: Lines, max_symbols: int, max_features: int, label: str) -> None:
+        super().__init__(lines, max_symbols, max_features)
+        self.label = label
+
+    def fail(self, field: int, expected: str, found: str) -> NoReturn:
+        super().fail(max(1, field - 1), expected, found)
+
+    def rule(self, line: str, raw: str) -> Rule:
+        if not line.strip(" \t"):
+            self.fail(2, f"{self.shape}, or an empty line", "only blanks")
+        rule = super().rule(f"[{self.label}] ||| {line}", raw)
+        if rule.arity:
+            self.fail(2, "a phrase without gaps", quote(line.split(" |||", 1)[0]))
+        # Its line is no rule of a grammar.
+        return replace(rule, raw="", origin="")
+
+    def features(self, items: list[str]) -> tuple[tuple[str, ...], tuple[float, ...]]:
+        unnamed = [place for place, item in enumerate(items) if "=" not in item]
+        if len(unnamed) > _MOST_UNNAMED:
+            self.fail(4, f"at most {_MOST_UNNAMED} values without a name", str(len(unnamed)))
+        numbers = {place: number for number, place in enumerate(unnamed)}
+        bad = next((items[place] for place in unnamed if not _NUMBER.fullmatch(items[place])), None)
+        if bad is not None:
+            self.fail(4, "name=value or a number", quote(bad))
+        return super().features(
+            [f"PhraseModel_{numbers[place]}={item}" if place in numbers else item for place, item in enumerate(items)]
+        )
+
+
+def parse(
+    lines: Lines, *, label: str = "", max_symbols: int = MAX_SYMBOLS, max_features: int = MAX_FEATURES
+) -> Iterator[Rule]:
     """Yield one rule at a time."""
+    if label:
+        return read_rules(_PhraseReader(lines, max_symbols, max_features, checked_label(label)))
     return read_rules(_GrammarReader(lines, max_symbols, max_features))
+
+
+def checked_label(label: str) -> str:
+    """A label that may stand in brackets."""
+    if not re.fullmatch(_LABEL, label):
+        raise ValueError(f"label: expected a word without brackets and commas, found {label!r}")
+    return label
 
 
 def load(
     stream: BinaryIO,
     name: str,
     *,
+    label: str = "",
     max_bytes: int = MAX_LINE_BYTES,
     max_symbols: int = MAX_SYMBOLS,
     max_features: int = MAX_FEATURES,
 ) -> GrammarColumns:
     """Load all rules as columns. The stream may be compressed; its first bytes tell."""
+    if label:
+        limits = {"max_symbols": max_symbols, "max_features": max_features}
+        return load_records(parse, stream, name, max_bytes, label=label, **limits)
     scanner = CdecScanner(max_bytes, max_symbols, max_features)
 
     def explain(lines: Lines) -> NoReturn:

@@ -11,7 +11,7 @@ from smtplugins.host.decode.forest_decoding import BestFeatures, ForestDecoder, 
 from smtplugins.host.decode.lattices import holds_both
 from smtplugins.host.decode.parsing import SentenceForest, SentenceParser, WeightedParser
 from smtplugins.host.decode.parsing_options import MARKS, NO_LIMIT, GrammarOptions, ParsingOptions
-from smtplugins.host.decode.phrase_decoding import PhraseDecoder, PhraseWorker
+from smtplugins.host.decode.phrase_decoding import PhraseDecoder, PhraseWorker, check_phrases
 from smtplugins.host.decode.phrase_options import PhraseOptions, PhraseTableOptions, StackOptions, nats
 from smtplugins.host.decode.sentences import read_sentences, read_source
 from smtplugins.host.decode.statistics import Times, added
@@ -40,6 +40,7 @@ __all__ = [
     "Translator",
     "WeightedParser",
     "added",
+    "check_phrases",
     "children",
     "holds_both",
     "in_order",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from smtplugins.core.search.linear_gain import LinearGain, published_gains
+from smtplugins.core.search.phrase_forests import PhraseOrders, TooManySteps
 from smtplugins.core.search.phrase_spans import NoPhrases, phrase_spans
 from smtplugins.core.search.phrases import hypergraph_of_spans
 from smtplugins.core.search.refining import hypergraph_of
@@ -31,6 +32,7 @@ __all__ = [
     "BestDerivation",
     "LinearGain",
     "NoPhrases",
+    "PhraseOrders",
     "PhraseSearchOptions",
     "Refined",
     "SearchForest",
@@ -38,6 +40,7 @@ __all__ = [
     "SearchOptions",
     "Searcher",
     "Stateful",
+    "TooManySteps",
     "best",
     "contract_scorer",
     "forest_of_parse",

@@ -158,9 +158,9 @@ class Forest:
             at -= len(part)
         raise IndexError(f"no rule has the number {origin}")
 
-    def with_native(self, native: ParsedForest) -> Forest:
-        """The same forest with other nodes, edges and rules."""
-        return Forest(native, self.tables, self._parts, self._featured, self._goal)
+    def with_native(self, native: ParsedForest, goal: str | None = None) -> Forest:
+        """The same forest with other nodes, edges and rules, and another label below the goal."""
+        return Forest(native, self.tables, self._parts, self._featured, goal or self._goal)
 
     def rule(self, i: int) -> Rule:
         """Rule i of the forest as a record, without the features of lattice arcs."""

@@ -1,7 +1,8 @@
-"""Read lattices for decoders: which files hold them, and the features of their arcs."""
+"""Input of decoders: which files hold lattices, the features of their arcs, and how input words are spelt."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -19,9 +20,11 @@ from smtplugins.host.files.opening import find_format
 if TYPE_CHECKING:
     from smtformats import Format
     from smtplugins.host.config.run_yaml import RunConfig
+    from smtplugins.host.decode.parsing_options import ParsingOptions
     from smtplugins.host.features.scoring import Active
     from smtplugins.host.files.opening import Opened
 
+_ANNOTATED = re.compile(r"(\S+)\[(\S+)\]")
 PLF, SLF, NETWORK = LATTICES = ("plf-lattice", "slf-lattice", "confusion-network")
 
 
@@ -85,3 +88,19 @@ def lattice_of(graph: GraphColumns, features: Sequence[Active], epsilon: str | N
                 raise FormatError(expected, bad.found, file=graph.file, line=graph.line, field=arc.first + 1) from None
         arcs.append(arc)
     return replace(lattice, arcs=tuple(arcs))
+
+
+def spelt(given: Any, options: ParsingOptions) -> Any:
+    """Input words as configured: without annotations and with Joshua's escapes, in lower case."""
+    from smtformats.escapes import escape
+
+    def shown(word: str) -> str:
+        if options.joshua:
+            annotated = _ANNOTATED.search(word)
+            word = escape(annotated[1] if annotated is not None else word, "joshua")
+        return word.lower() if options.lowercase else word
+
+    if isinstance(given, Lattice):
+        arcs = (arc if arc.word is None else replace(arc, word=shown(arc.word)) for arc in given.arcs)
+        return Lattice(given.positions, tuple(arcs))
+    return tuple(map(shown, given))

@@ -8,7 +8,6 @@ from __future__ import annotations
 import contextlib
 import itertools
 import math
-import re
 import threading
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -25,7 +24,7 @@ from smtplugins.core.grammar.rules import GLUE, MINTED, Origins, Rules
 from smtplugins.core.grammar.tables import Grammar, ScoredGrammar, Tables
 from smtplugins.core.vocabulary import Vocabulary
 from smtplugins.host.decode import markup
-from smtplugins.host.decode.lattices import lattice_of
+from smtplugins.host.decode.lattices import lattice_of, spelt
 from smtplugins.host.decode.markup import SentenceMarkup
 from smtplugins.host.decode.parsing_options import MARKS, NO_LIMIT, ParsingOptions
 from smtplugins.host.decode.phrase_options import AS_WRITTEN, InputOptions
@@ -40,11 +39,11 @@ if TYPE_CHECKING:
     from smtformats.grammar.shared.lookup import PhraseLookup
     from smtplugins.contracts.data import Sentence
     from smtplugins.core.grammar.parsed_forest import Forest
+    from smtplugins.core.search.phrase_forests import PhraseOrders
     from smtplugins.host.config.resources import Resources
     from smtplugins.host.features.scoring import Active
 
 
-_ANNOTATED = re.compile(r"(\S+)\[(\S+)\]")
 _COPIED_SPAN = 3
 _JOSHUA_SPAN = 20
 
@@ -59,8 +58,9 @@ class SentenceParser:
         phrases: InputOptions | None = None,
         *,
         own: Mapping[str, Sequence[Rule]] | None = None,
+        orders: PhraseOrders | None = None,
     ) -> None:
-        """With ``phrases`` there is no goal: a forest has the phrases of each span.
+        """With ``phrases`` there is no goal: a forest has the phrases of each span, or with ``orders`` all orders.
 
         ``own`` are rules of the decoder itself, by the name of their owner.
         """
@@ -68,6 +68,7 @@ class SentenceParser:
         self.options = options
         self.goal = options.goal if phrases is None else None
         self.phrases = AS_WRITTEN if phrases is None else phrases
+        self.orders = orders
         self._own_rules = dict(own or {})
         self.tables = Tables()
         self._lock = threading.Lock()
@@ -277,7 +278,7 @@ class WeightedParser:
         # Per-sentence grammars without tables of the run leave the run's vocabulary as it is.
         alone = bool(own) and not parser.resources.tables and options.glue_path is None
         tables = Tables() if alone else parser.tables
-        tags = None
+        tags, orders = None, parser.orders
         if sentence.marks:
             tags = SentenceMarkup(sentence, parser.phrases.xml, parser.first_names, options.nonterminal, tables)
         with times("loading"):
@@ -293,13 +294,18 @@ class WeightedParser:
                 if tags:
                     grammars.append(tags.grammar)
                     owners += (markup.OWNER,)
+                if orders is not None:
+                    grammars.append(orders.grammar(options.nonterminal, tables))
+                    owners += (GLUE,)
                 run = prepared(given, grammars, self._options, self.weights)
             forest = run()
             starts = list(itertools.accumulate(map(_size, grammars), initial=0))
             if tags:
-                forest = tags.edited(forest, starts[-2], self.weights)
+                forest = tags.edited(forest, starts[-2 if orders is None else -3], self.weights)
             if any(table.backoff for table in parser.resources.tables):
                 forest = self._backed_off(sentence, forest, starts, table_of)
+            if orders is not None:
+                forest = orders.ordered(forest, starts[-2], len(sentence.tokens), options.nonterminal)
             scored = self._scored(sentence, forest, (*owners, MINTED), starts)
         scored.stats.update(times.sums)
         return scored
@@ -329,7 +335,7 @@ class WeightedParser:
         if sentence.lattice is not None:
             given = lattice_of(sentence.lattice, self.parser.resources.features, "<eps>" if options.joshua else None)
         if options.joshua or options.lowercase:
-            given = _spelt(given, options)
+            given = spelt(given, options)
         if options.markers:
             given = (MARKS[0], *given, MARKS[1]) if sentence.lattice is None else given.between(*MARKS)
         return given
@@ -379,22 +385,6 @@ class WeightedParser:
         counts = {"nodes": forest.nodes, "bundles": forest.bundles, "edges": forest.edges}
         narrow = np.ascontiguousarray(scores, dtype=np.float32)
         return SentenceForest(sentence, forest, narrow, blocks, dict(counts), rules)
-
-
-def _spelt(given: Any, options: ParsingOptions) -> Any:
-    """Input words as configured: without annotations and with Joshua's escapes, in lower case."""
-    from smtformats.escapes import escape
-
-    def spelt(word: str) -> str:
-        if options.joshua:
-            annotated = _ANNOTATED.search(word)
-            word = escape(annotated[1] if annotated is not None else word, "joshua")
-        return word.lower() if options.lowercase else word
-
-    if isinstance(given, Lattice):
-        arcs = (arc if arc.word is None else replace(arc, word=spelt(arc.word)) for arc in given.arcs)
-        return Lattice(given.positions, tuple(arcs))
-    return tuple(map(spelt, given))
 
 
 def _size(grammar: Grammar | ScoredGrammar) -> int:

@@ -39,7 +39,8 @@ if TYPE_CHECKING:
 _SMALL = 1 << 17
 
 
-def _check_phrases(owner: str, columns: GrammarColumns) -> None:
+def check_phrases(owner: str, columns: GrammarColumns) -> None:
+    """Refuse a table with gaps."""
     if len(columns.source) and int(columns.source.min()) < 0:
         raise UsageError(f"{owner}: expected phrases, found rules with gaps: a decoder of grammars (hiero) is for them")
 
@@ -58,7 +59,7 @@ class PhraseDecoder(ForestDecoder["WeightedParser"]):
         if self._rows is None:
             columns = self.parser.static_columns()
             for owner, part in columns:
-                _check_phrases(owner, part)
+                check_phrases(owner, part)
             with self.parser.times("loading"):
                 models = [active for active in self.parser.stateful if _positional(active) == "orientation"]
                 self._rows = [_Rows(model, self.parser.tables, [part for _, part in columns]) for model in models]

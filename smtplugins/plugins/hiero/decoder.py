@@ -5,29 +5,29 @@ Parsing is the host's (``host/decode/parsing.py``), the search the core's (``cor
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
 
 from smtplugins.contracts.decoders import Decoding
-from smtplugins.contracts.errors import SmtError, UsageError
-from smtplugins.contracts.options import fill, option
+from smtplugins.contracts.errors import SmtError
 from smtplugins.contracts.tools.decoding import (
     BestFeatures,
     ForestDecoder,
-    ParsingOptions,
+    PhraseTableOptions,
     SentenceParser,
     Times,
     added,
+    check_phrases,
     unknown_words,
 )
 from smtplugins.contracts.tools.features import SearchScorers
 from smtplugins.contracts.tools.graphs import viterbi
 from smtplugins.contracts.tools.search import (
+    PhraseOrders,
     SearchLimit,
-    SearchOptions,
     Stateful,
+    TooManySteps,
     contract_scorer,
     forest_of_parse,
     hypergraph_of,
@@ -35,7 +35,7 @@ from smtplugins.contracts.tools.search import (
 )
 from smtplugins.contracts.tools.search import best as best_derivation
 from smtplugins.plugins.hiero.constraint import FAULT, NAME, TargetConstraint, target_of
-from smtplugins.plugins.hiero.limits import TOOLKITS, own_limit, pruning
+from smtplugins.plugins.hiero.options import HieroOptions as HieroOptions
 from smtplugins.plugins.hiero.passes import FurtherPasses, finished, pass_options
 from smtplugins.plugins.hiero.tracing import built, graph_edges, searched_edges, traced
 
@@ -49,62 +49,11 @@ if TYPE_CHECKING:
     from smtplugins.contracts.tools.search import BestDerivation, Refined, Searcher
 
 
-@dataclass(frozen=True, kw_only=True)
-class HieroOptions(ParsingOptions):
-    """The options of the decoder ``hiero``."""
-
-    search: Literal["cube_pruning", "full"] = option(
-        "cube_pruning", "`full` looks at all derivations: exact, and slow with a language model"
-    )
-    pop_limit: int = option(30, "edges that cube pruning pops for each node")
-    pops: Literal["own", "cdec", "moses", "joshua"] = option(
-        "own", "whose pops the limit counts; a toolkit's limit is converted to ours at equal model score"
-    )
-    adapt: float | None = option(
-        None, "how fast the limit falls at nodes that stateless features score low, 0: constant; default by `pop_limit`"
-    )
-    beam: float | None = option(
-        None, "drop edges this much below the best of their node; default by `pop_limit`, none for Joshua"
-    )
-    max_edges: int = option(1 << 28, "limit of the edges of a sentence; more are an error")
-    beam_prune: float | None = option(None, "prune the forest by this beam after the search, as cdec's option", least=0)
-    beam_by_length: bool = option(False, "multiply `beam_prune` by the number of input words, as cdec can")
-    density_prune: float | None = option(
-        None, "prune the forest after the search to this many times the edges of the best derivation, as cdec", least=1
-    )
-    summary: str | None = option(None, "the name of a feature of the forest's posteriors, for the passes that follow")
-    summary_type: Literal["node_risk", "edge_risk", "edge_prob"] = option(
-        "node_risk", "posterior of an edge's head, of the edge, or its logarithm given the head"
-    )
-    constraint_words: int = option(
-        0, "boundary words that a sentence's target, `source ||| target`, must have; 0: no constraint (Joshua)", least=0
-    )
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if self.pop_limit < 1 and not (self.pops == "joshua" and self.pop_limit == 0):
-            raise UsageError(f"pop_limit: expected 1 or more, found {self.pop_limit}")
-
-    def native(self, **more: Any) -> SearchOptions:
-        """The options of the native search."""
-        limit = own_limit(self.pop_limit, self.pops) if self.pops in TOOLKITS else self.pop_limit
-        adapt, beam = pruning(limit)
-        # Joshua's lists go deeper than a beam lets them.
-        beam = math.inf if self.pops == "joshua" else beam
-        computed = {
-            "exact": self.search == "full",
-            "pop_limit": limit,
-            "adapt": adapt if self.adapt is None else self.adapt,
-            "beam": beam if self.beam is None else self.beam,
-        }
-        return fill(SearchOptions, self, **{**computed, **more})
-
-
 class Hiero(ForestDecoder["WeightedParser"]):
-    """Charts with cube pruning, or exact intersection with the stateful features."""
+    """Charts, or phrases in any order, with cube pruning or exact intersection with the stateful features."""
 
     def __init__(self, *, resources: Resources, options: HieroOptions) -> None:
-        super().__init__(SentenceParser(resources, options))
+        super().__init__(_parser(resources, options))
         self._options = options
         self._pass_options = pass_options(options, resources.passes)
 
@@ -119,7 +68,10 @@ class Hiero(ForestDecoder["WeightedParser"]):
         return (*super().table_names(own), *(name for name in summaries if name is not None))
 
     def system(self, weights: Mapping[str, float]) -> WeightedParser:
-        """Apply weights to the tables."""
+        """Apply weights to the tables, which hold phrases if ``reach`` is set."""
+        if self._options.reach is not None:
+            for owner, columns in self.parser.static_columns():
+                check_phrases(owner, columns)
         return self.parser.weighted(weights)
 
     def worker(self, system: WeightedParser, graphs: bool) -> _Worker:
@@ -128,6 +80,14 @@ class Hiero(ForestDecoder["WeightedParser"]):
         if self._pass_options or self._options.summary is not None:
             passes = FurtherPasses(self._pass_options, self.parser.resources.passes, system.weights)
         return _Worker(system, self._options, graphs, passes)
+
+
+def _parser(resources: Resources, options: HieroOptions) -> SentenceParser:
+    if options.reach is None:
+        return SentenceParser(resources, options)
+    orders = PhraseOrders(options.reach, options.max_steps)
+    phrases = PhraseTableOptions().input_options()
+    return SentenceParser(resources, replace(options, glue=False, glue_path=None), phrases, orders=orders)
 
 
 class _Worker:
@@ -150,7 +110,12 @@ class _Worker:
 
     def decode(self, sentence: Sentence) -> Decoding:
         times = Times()
-        forest = self._weighted.forest(sentence)
+        if sentence.lattice is not None and self._weighted.parser.orders is not None:
+            raise SmtError(f"sentence {sentence.id}: expected words, found a lattice, whose words have no order")
+        try:
+            forest = self._weighted.forest(sentence)
+        except TooManySteps as error:
+            raise SmtError(f"sentence {sentence.id}: {error}: lower reach or raise max_steps") from None
         with times("search"):
             given = forest_of_parse(forest.forest, forest.scores)
             target = target_of(sentence, self._options.max_length) if self._options.constraint_words else None

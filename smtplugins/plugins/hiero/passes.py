@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from smtplugins.contracts.data import Sentence
     from smtplugins.contracts.tools.decoding import LoadedPass, SentenceForest
     from smtplugins.contracts.tools.graphs import Hypergraph
-    from smtplugins.plugins.hiero.decoder import HieroOptions
+    from smtplugins.plugins.hiero.options import HieroOptions
 
 SLACK = 1e-9
 _LIMITS = ("exact", "pop_limit", "adapt", "beam", "max_edges")

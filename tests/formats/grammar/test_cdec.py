@@ -6,6 +6,7 @@ import bz2
 import gzip
 import io
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -510,3 +511,65 @@ def test_gold_comes_back(shared: Path) -> None:
         columns = load(io.BytesIO(path.read_bytes()), str(path))
         assert len(columns) == len(rules)
         assert all(columns.rule(i) == plain(rule) for i, rule in enumerate(rules)), path
+
+
+def phrases(text: str) -> list[Rule]:
+    return list(parse(Lines(io.BytesIO(text.encode()), "x"), label="X"))
+
+
+def test_phrase_pairs_without_left_hand_sides() -> None:
+    """As in the tables of the formalism pb: values without a name are numbered among themselves."""
+    (first, second) = phrases("ein haus ||| a house ||| F=2 0.5 G=1;-3 ||| 0-0 1-1\n\nx |||  |||\n")
+    assert (first.lhs, first.source, first.target) == ("X", ("ein", "haus"), ("a", "house"))
+    assert first.features() == {"F": 2.0, "PhraseModel_0": 0.5, "G": 1.0, "PhraseModel_1": -3.0}
+    assert (first.alignment, first.line) == (((0, 0), (1, 1)), 1)
+    assert (second.source, second.target, second.features(), second.line) == (("x",), (), {}, 3)
+    # As a rule of a grammar it is written anew.
+    out = io.StringIO()
+    write([second], out, str)
+    assert out.getvalue() == "[X] ||| x |||  ||| \n"
+
+
+@pytest.mark.parametrize("compressed", [False, True])
+def test_columns_of_phrase_pairs(compressed: bool) -> None:
+    data = b"ein haus ||| a house ||| F=2 0.5\n"
+    columns = load(io.BytesIO(gzip.compress(data) if compressed else data), "x", label="NP")
+    (wanted,) = phrases(data.decode())
+    assert replace(columns.rule(0), raw="", origin="", line=1) == replace(wanted, lhs="NP", file="")
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("a ||| b\n[X,1] a ||| A [1]\n", "x:2: field 1: expected a phrase without gaps, found '[X,1] a'"),
+        ("[X] ||| a ||| A ||| F=1\n", "x:1: field 2: expected 1 non-terminal, as on the source side, found 0"),
+        ("a b\n", "x:1: field 1: expected ||| and a target side after the source side, found the end of the line"),
+        (" ||| b\n", "x:1: field 1: "),
+        ("a ||| b ||| F\n", "x:1: field 3: expected name=value or a number, found 'F'"),
+        ("a ||| b ||| F=x\n", "x:1: field 3: expected a number that fits 32-bit floats, found 'x'"),
+        (f"a ||| b ||| {'1 ' * 11}\n", "x:1: field 3: expected at most 10 values without a name, found 11"),
+        ("  \n", "x:1: field 1: expected source ||| target ||| name=value ..., or an empty line, found only blanks"),
+    ],
+)
+def test_faults_of_phrase_pairs(text: str, message: str) -> None:
+    with pytest.raises(FormatError) as caught:
+        phrases(text)
+    assert str(caught.value).startswith(message)
+
+
+def test_a_label_is_a_word() -> None:
+    with pytest.raises(ValueError, match=r"label: expected a word without brackets and commas, found 'X\]'"):
+        list(parse(Lines(io.BytesIO(b"a ||| b\n"), "x"), label="X]"))
+
+
+@given(
+    st.lists(st.sampled_from(["a", "[X,1]", "[1]", "|||", " ", "\t", "F=1", ";", "0.5", "\n", "(", "0-0", "\r"])).map(
+        "".join
+    )
+)
+def test_any_text_is_phrases_or_an_error(text: str) -> None:
+    try:
+        found = phrases(text)
+    except FormatError:
+        return
+    assert all(rule.lhs == "X" and not rule.arity for rule in found)

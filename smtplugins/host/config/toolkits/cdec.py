@@ -10,18 +10,21 @@ from __future__ import annotations
 import math
 from pathlib import Path
 
-from smtformats import FormatError
 from smtformats.config.cdec import language_model
 from smtformats.config.settings import Setting, Settings
-from smtformats.errors import quote
 from smtformats.tokens import blanks
 from smtplugins.contracts.spec import suggestion
-from smtplugins.host.config.toolkits.cdec_settings import FORMALISMS, FUNCTIONS, SETTINGS
+from smtplugins.host.config.toolkits.cdec_settings import FUNCTIONS, SETTINGS
 from smtplugins.host.config.toolkits.draft import Draft
 from smtplugins.host.config.toolkits.known_settings import apply
 
 WORD = -1 / math.log(10)
-_DECODERS = {"scfg": "hiero"}
+_DECODERS = {"scfg": "hiero", "pb": "hiero"}
+_CHART = (
+    *("scfg_max_span_limit", "goal", "scfg_default_nt", "scfg_no_hiero_glue_grammar", "scfg_extra_glue_grammar"),
+    "add_extra_pass_through_features",
+)
+"""Settings that the formalism pb has no use for."""
 _TREES = "%i ||| %t ||| 1.0 ||| -1"
 
 
@@ -29,13 +32,6 @@ def adapt(settings: Settings, path: Path | None) -> Draft:
     """Convert a cdec.ini."""
     draft = Draft(settings, 0)
     formalism = draft.text("formalism").lower()
-    if formalism == "pb":
-        raise FormatError(
-            next(row.about for row in FORMALISMS if "pb" in row.keys),
-            quote(draft.text("formalism")),
-            file=settings.file,
-            line=settings.all("formalism")[0].line,
-        )
     draft.option("source", "input", skip="-")
     line = settings.all("formalism")[0].line
     draft.put("decoder.name", _DECODERS.get(formalism, formalism), line)
@@ -55,8 +51,9 @@ def adapt(settings: Settings, path: Path | None) -> Draft:
     if formalism == "scfg":
         # Grammars with bare numbers might be detected as Joshua's, whose signs are inverted.
         draft.put("model.grammar_format", "cdec-grammar")
-    if formalism == "scfg":
         _chart(draft)
+    elif formalism == "pb":
+        _phrases(draft)
     for setting in draft.every("feature_function"):
         _function(draft, setting)
     draft.option("model.weights", "weights")
@@ -118,7 +115,24 @@ def _no_pass(draft: Draft, number: int, reason: str) -> None:
     draft.reasons["summary_feature_type"] = "for summary_feature"
 
 
+def _phrases(draft: Draft) -> None:
+    """Phrases in any order. A table has lines without left-hand sides; labels, spans and glue are for scfg."""
+    tables = draft.settings.all("grammar")
+    if len(tables) > 1:
+        draft.refuse(tables[1], "one phrase table, as formalism pb has")
+    draft.put("model.grammar_format", "cdec-grammar,label=X")
+    draft.put("decoder.pops", "cdec")
+    draft.option("decoder.reach", "pb_max_distortion", int, 4)
+    through = draft.setting("add_pass_through_rules")
+    draft.put("decoder.pass_through", "unknown" if through is not None else "none")
+    if through is not None:
+        draft.feature("pass-through", through.line, value=1, name="PassThrough")
+    for key in _CHART:
+        draft.reasons[key] = "for scfg"
+
+
 def _chart(draft: Draft) -> None:
+    draft.reasons["pb_max_distortion"] = "for pb"
     draft.put("decoder.pops", "cdec")
     draft.option("decoder.max_span", "scfg_max_span_limit", int, 10)
     draft.option("decoder.goal", "goal", str, "S")

@@ -1,7 +1,7 @@
 """Every key, formalism and feature function of a cdec.ini, and what becomes of it; `CDEC.md` is made from this table.
 
-The keys are those of cdec as of May 2020, its last version. They hold with `formalism=scfg`; other formalisms are
-decoders that a plugin offers.
+The keys are those of cdec as of May 2020, its last version. They hold with `formalism=scfg` and `pb`; other formalisms
+are decoders that a plugin offers.
 """
 
 from __future__ import annotations
@@ -58,6 +58,7 @@ SETTINGS = (
         "1",
     ),
     honoured("add_extra_pass_through_features", "its option `lengths`", "4"),
+    honoured("pb_max_distortion", "`decoder.reach` (4), with formalism pb", "2"),
     honoured("feature_function", "`model.features`: below", "WordPenalty"),
     honoured(
         "forest_output",
@@ -93,7 +94,6 @@ SETTINGS = (
     no_effect("csplit_output_plf csplit_preserve_full_word", "for csplit"),
     no_effect("lextrans_align_only lextrans_dynasearch lextrans_use_null", "for lextrans"),
     no_effect("tagger_tagset", "for tagger"),
-    no_effect("pb_max_distortion", "for pb"),
     # What would change translations.
     refused(
         "coarse_to_fine_beam_prune",
@@ -109,10 +109,11 @@ SETTINGS = (
 
 FORMALISMS = (
     honoured("scfg", "`decoder: hiero`", ""),
-    refused(
+    honoured(
         "pb",
-        about="formalism scfg (cdec's own search over phrases, pb, is not supported: the decoder `phrase` of a "
-        "run.yaml translates with such a table)",
+        "`decoder: hiero` with `reach`, and `grammar_format: cdec-grammar,label=X` (`source ||| target ||| features`); "
+        "no lattices",
+        "",
     ),
     Known(
         ("csplit", "fst", "lexalign", "lextrans", "rescore", "t2s", "tagger"),
@@ -165,6 +166,9 @@ the working directory. Language models are log10 and score `</s>`; a word costs 
 
 A pass without features and pruning, and from the second on without weights, ends the chain: settings of later passes
 are not used, in cdec without a word, here with a note. Learning takes passes without weights of their own.
+
+With `formalism=pb`, settings of grammars (`scfg_..`, `goal`, `add_extra_pass_through_features`) have no effect, which a
+note says. The grammars that `<seg grammar="FILE">` names are used, where cdec's pb does not look at them.
 
 ## Keys
 """

@@ -59,6 +59,29 @@ def test_beams_by_length(smt: Smt) -> None:
     assert result.err.endswith("sentence 0: beam_by_length: expected words, found a lattice\n")
 
 
+def test_phrases_in_any_order(smt: Smt) -> None:
+    """cdec's formalism pb: the second phrase may come first if `pb_max_distortion` lets it."""
+    Path("pt").write_text("b a ||| early ||| F=1\na ||| A ||| 0.5\nb ||| B ||| F=1 0.5\nb a ||| late ||| F=3\n")
+    Path("w").write_text("F 1\nPhraseModel_0 2\nPassThrough -9\nGood -1\n")
+    Path("pb.ini").write_text(
+        "formalism=pb\ngrammar=pt\nweights=w\npb_max_distortion=1\nadd_pass_through_rules=1\nk_best=9\n"
+    )
+
+    def scores(text: str) -> list[tuple[str, float]]:
+        lines = smt("decode", "-c", "pb.ini", stdin=f"{text}\n").out.splitlines()
+        return sorted((row[1], float(row[3])) for row in (line.split(" ||| ") for line in lines))
+
+    assert scores("a b") == [("A B", 3.0), ("B A", 3.0)]
+    # "x" is two words behind "b".
+    wanted = [("A B x", -6.0), ("B A x", -6.0), ("B x A", -6.0), ("early x", -8.0), ("late x", -6.0)]
+    assert scores("b a x") == wanted
+    text = Path("pb.ini").read_text().replace("k_best=9\n", "").replace("distortion=1", "distortion=0")
+    Path("pb.ini").write_text(text)
+    assert smt("decode", "-c", "pb.ini", stdin="a b\n").out == "A B\n"
+    result = smt("decode", "-c", "pb.ini", "--from", "plf-lattice", stdin="((('a',1),),)\n")
+    assert result.err.endswith("sentence 0: expected words, found a lattice, whose words have no order\n")
+
+
 def test_references_are_noted(smt: Smt) -> None:
     text = "der koch ||| the chef\nder koch ||| the chef\n"
     result = smt("decode", "-c", "cdec.ini", stdin=text)

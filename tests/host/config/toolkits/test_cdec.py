@@ -9,7 +9,6 @@ from pathlib import Path
 import pytest
 
 import smtplugins as smt
-from smtformats import FormatError
 from smtplugins.contracts.errors import SmtError
 from smtplugins.contracts.spec import Spec
 from smtplugins.host.config.passes import ForestPass
@@ -114,11 +113,24 @@ def test_other_formalisms_are_decoders_of_their_own() -> None:
     assert load("formalism=tagger\n").decoder == Spec("tagger", {"search": "cube_pruning", "pop_limit": 200})
 
 
-def test_cdecs_own_search_over_phrases_is_refused() -> None:
-    with pytest.raises(
-        FormatError, match=r"^below/cdec.ini:2: expected formalism scfg \(.* the decoder `phrase` .*'PB'$"
-    ):
-        load("grammar=x\nformalism=PB\npb_max_distortion=6\n")
+def test_phrases_in_any_order(tmp_path: Path) -> None:
+    text = "formalism=PB\ngrammar=pt\nadd_pass_through_rules=1\nadd_extra_pass_through_features=4\ngoal=TOP\n"
+    found = load(f"{text}feature_function=WordPenalty\n")
+    assert found.decoder == Spec(
+        "hiero",
+        {"search": "cube_pruning", "pop_limit": 200, "pops": "cdec", "reach": 4, "pass_through": "unknown"},
+    )
+    assert found.model.grammar_format == "cdec-grammar,label=X"
+    assert found.model.paths == (tmp_path / "pt",)
+    assert [one.name for one in found.model.features] == ["pass-through", "word-penalty"]
+    assert unused() == ["line 4: add_extra_pass_through_features '4' (for scfg)", "line 5: goal 'TOP' (for scfg)"]
+    decoder = load("formalism=pb\ngrammar=pt\npb_max_distortion=2\n").decoder
+    assert decoder is not None
+    assert (decoder.options["reach"], decoder.options["pass_through"]) == (2, "none")
+    with pytest.raises(SmtError, match=r"cdec\.ini:3: grammar: expected one phrase table, as formalism pb has"):
+        load("formalism=pb\ngrammar=a\ngrammar=b\n")
+    load("formalism=scfg\npb_max_distortion=2\n")
+    assert unused() == ["line 2: pb_max_distortion '2' (for pb)"]
 
 
 def unused() -> list[str]:
