@@ -1,8 +1,8 @@
 """Cache the columns of grammars and reordering tables in a folder: read once, memory-mapped the next time.
 
-An entry belongs to a file, a format and its options; it is written under a temporary name and renamed. It is used only
-if its length and checksum are right, the source file has not changed and all its indices are in range; otherwise it is
-rebuilt. A folder that cannot be written to is no error.
+An entry belongs to a file or folder, a format and its options; it is written under a temporary name and renamed. It is
+used only if its length and checksum are right, no file of the source has changed, nor one that an option names, and all
+its indices are in range; otherwise it is rebuilt. A cache folder that cannot be written to is no error.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import hashlib
 import io
 import os
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -67,9 +67,11 @@ def load_kept(
     **options: Any,
 ) -> Any:
     """Like :func:`cached_load`, for any kind of format with columns."""
-    if folder is None or record.folder or os.fspath(path) == "-" or not os.path.isfile(path):
+    is_there = os.path.isdir(path) if record.folder else os.path.isfile(path)
+    if folder is None or os.fspath(path) == "-" or not is_there:
         return _load(path, record, options)
-    begun, state = time.time_ns(), _state(path)
+    named = [value for value in _options(record, options).values() if isinstance(value, str) and os.path.isfile(value)]
+    begun, state = time.time_ns(), _state(path, named)
     about = _about(path, record, options)
     keeper = _keeper(record.kind)
     told = b"%s%d\0%s%s" % (keeper.layout.magic, keeper.layout.number, about, b"\0index" if index else b"")
@@ -84,7 +86,7 @@ def load_kept(
         columns = index(columns)
     # A file just changed may change again within the same clock tick.
     settled = begun - max(state[1], state[2]) > _SETTLED_NS
-    if settled and _state(path) == state:
+    if settled and _state(path, named) == state:
         with contextlib.suppress(OSError):
             keeper.layout.write(entry, key, state, {**keeper.parts(columns), ABOUT: memoryview(about)})
     return columns
@@ -150,22 +152,42 @@ def _open(path: str | os.PathLike[str], max_size: int) -> io.RawIOBase | io.Buff
     return open_bytes(path, max_size=max_size)
 
 
-def _state(path: str | os.PathLike[str]) -> State:
-    status = os.stat(path)
-    return status.st_size, status.st_mtime_ns, status.st_ctime_ns, status.st_ino, status.st_dev
+def _state(path: str | os.PathLike[str], named: Iterable[str]) -> State:
+    """Size, times, and number of a file; of several, their sum, the latest times and a digest of all."""
+    folder = os.path.isdir(path)
+    files = [os.path.join(path, name) for name in sorted(os.listdir(path))] if folder else [os.fspath(path)]
+    states = []
+    for file in (*files, *named):
+        status = os.stat(file)
+        states.append((status.st_size, status.st_mtime_ns, status.st_ctime_ns, status.st_ino, status.st_dev))
+    if len(states) == 1 and not folder:
+        return states[0]
+    sizes, changed, moved = list(zip(*states, strict=True))[:3] if states else [(0,)] * 3
+    digest = hashlib.sha256(repr((files, states)).encode("utf-8", "surrogateescape")).digest()
+    return (
+        sum(sizes),
+        max(changed),
+        max(moved),
+        *(int.from_bytes(digest[i : i + 8], "little", signed=True) for i in (0, 8)),
+    )
 
 
 def _about(path: str | os.PathLike[str], record: Format, options: dict[str, Any]) -> bytes:
     """Describe the origin of columns: file, format, release, limits and options."""
     from smtformats._scan import release
 
+    told = [f"{name}={value!r}" for name, value in sorted(_options(record, options).items())]
+    texts = [os.path.abspath(path), record.name, release(), str(record.max_line), str(record.max_size), *told]
+    return "\0".join(texts).encode("utf-8", "surrogateescape")
+
+
+def _options(record: Format, options: dict[str, Any]) -> dict[str, Any]:
+    """The options of ``load``, those set in the format among them."""
     load: Any = record.load
     while isinstance(load, functools.partial):
         options = {**load.keywords, **options}
         load = load.func
-    told = [f"{name}={value!r}" for name, value in sorted(options.items())]
-    texts = [os.path.abspath(path), record.name, release(), str(record.max_line), str(record.max_size), *told]
-    return "\0".join(texts).encode("utf-8", "surrogateescape")
+    return options
 
 
 def _entry(path: Path) -> CacheEntry:
