@@ -10,4 +10,5 @@ NB_MODULE(_scan, m) {
   smt::bind_reordering(m);
   smt::bind_probing(m);
   smt::bind_compact(m);
+  smt::bind_probing_lookup(m);
 }

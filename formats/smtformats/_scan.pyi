@@ -237,3 +237,33 @@ class CompactPhrases:
         """
         The translations of phrases, words separated by single blanks, as arrays of columns.
         """
+
+class ProbingPhrases:
+    """A ProbingPT folder of Moses, in the bytes of its files."""
+
+    def __init__(self, sources: numpy.typing.NDArray[numpy.uint8], targets: numpy.typing.NDArray[numpy.uint8], alignments: numpy.typing.NDArray[numpy.uint8], hashes: numpy.typing.NDArray[numpy.uint8], rows: numpy.typing.NDArray[numpy.uint8], scores: int, others: int, are_logarithms: bool) -> None: ...
+
+    @property
+    def source_words(self) -> int:
+        """Words of source sides."""
+
+    @property
+    def target_words(self) -> int:
+        """Words of target sides."""
+
+    @property
+    def has_rules(self) -> bool:
+        """Whether there are gaps or labels, as in rules."""
+
+    def find(self, phrases: Sequence[str]) -> dict[str, Any]:
+        """
+        The translations of phrases, words separated by single blanks, as arrays of columns.
+        """
+
+    def scores_of(self, sources: Sequence[str], targets: Sequence[str], first: int, count: int) -> numpy.typing.NDArray[numpy.float32]:
+        """
+        Scores of phrase pairs from the `first` on; NaN for those that are not there.
+        """
+
+    def scores_of_rules(self, words: numpy.typing.NDArray[numpy.uint8], word_offsets: numpy.typing.NDArray[numpy.int64], source: numpy.typing.NDArray[numpy.int32], source_offsets: numpy.typing.NDArray[numpy.int64], target: numpy.typing.NDArray[numpy.int32], target_offsets: numpy.typing.NDArray[numpy.int64], chosen: numpy.typing.NDArray[numpy.int32], first: int, count: int) -> numpy.typing.NDArray[numpy.float32]:
+        """The same for the `chosen` rows of columns."""

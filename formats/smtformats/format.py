@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import importlib
+import os
 import pkgutil
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
@@ -32,10 +33,11 @@ class Format:
     number)`` rewrites the lines that hold the values, copies all others and returns the names it could not place.
     ``load(stream, name)`` returns the columns of a whole file, read natively; the stream is at the beginning of the
     file and may be compressed. Keyword-only parameters of ``parse`` and ``write`` are options, spelled
-    ``NAME,key=value``; ``load`` takes those of ``parse``. ``lookup(path)`` opens a table that knows its
-    phrases by fingerprints only, so that it can be asked for phrases but not listed
-    (:class:`smtformats.grammar.shared.lookup.PhraseLookup`); it takes the options of ``parse``. ``carries`` names the
-    extra fields of records that ``write`` keeps. ``example`` is a small file of the format, shown on its page.
+    ``NAME,key=value``; ``load`` takes those of ``parse``. ``lookup(path)`` opens a table that can be asked for
+    phrases, but perhaps not listed (:class:`smtformats.grammar.shared.lookup.PhraseLookup`), or returns None if it is
+    to be loaded; it takes the options of ``parse``. ``carries`` names the extra fields of records that ``write``
+    keeps. ``example`` is a small file of the format, shown on its page. ``confirms(path)`` tells by the whole file
+    whether it is of this format, for formats whose files begin alike.
 
     If several formats match, the lowest ``fallback`` wins: a format that is more specific than one of 0 has -1.
 
@@ -55,6 +57,7 @@ class Format:
     update: Callable[[dict[str, float], Lines, TextIO, Number], list[str]] | None = None
     load: Callable[..., Any] | None = None
     lookup: Callable[..., Any] | None = None
+    confirms: Callable[[str | os.PathLike[str]], bool] | None = None
     suffixes: tuple[str, ...] = ()
     carries: frozenset[str] = frozenset()
     fallback: int = 0

@@ -15,13 +15,13 @@
 #include <span>
 #include <string>
 #include <string_view>
-#include <unordered_map>
 #include <utility>
 #include <vector>
 
 #include "bindings.hpp"
 #include "compact/phrase_table.hpp"
 #include "compact/reordering_table.hpp"
+#include "compact/bind_phrase_rows.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -57,7 +57,7 @@ void raise_bad_table(const std::exception_ptr& thrown, void*) {
     std::rethrow_exception(thrown);
   } catch (const BadTable& bad) {
     const nb::object type = nb::module_::import_("smtformats.errors").attr("FormatError");
-    const nb::object error = type(bad.expected, bad.found);
+    const nb::object error = type(bad.expected, bad.found, "file"_a = bad.file);
     PyErr_SetObject(type.ptr(), error.ptr());
   }
 }
@@ -125,68 +125,16 @@ class Reordering {
   compact::ReorderingTable table_;
 };
 
-// The translations of several phrases as columns.
-class PhraseRows {
- public:
-  explicit PhraseRows(const compact::PhraseTable& table) : table_(table) {}
-
-  void add(const std::vector<std::string_view>& source, const compact::Translations& translations) {
-    std::vector<std::int32_t> own;
-    for (const std::string_view word : source) own.push_back(number(word));
-    for (const compact::Translation& translation : translations) {
-      source_.insert(source_.end(), own.begin(), own.end());
-      for (const std::uint32_t word : translation.words) target_.push_back(number_of_target(word));
-      values_.insert(values_.end(), translation.scores.begin(), translation.scores.end());
-      for (const auto& [s, t] : translation.points) {
-        // A phrase found by a wrong fingerprint may have others.
-        if (s >= source.size() || t >= translation.words.size()) continue;
-        points_.push_back(static_cast<std::int16_t>(s));
-        points_.push_back(static_cast<std::int16_t>(t));
-      }
-      source_ends_.push_back(static_cast<std::int64_t>(source_.size()));
-      target_ends_.push_back(static_cast<std::int64_t>(target_.size()));
-      point_ends_.push_back(static_cast<std::int64_t>(points_.size() / 2));
+void add_rows(PhraseRows& rows, const std::vector<std::string_view>& source, const compact::Translations& translations) {
+  rows.begin(source);
+  for (const compact::Translation& translation : translations) {
+    for (const auto& [s, t] : translation.points) {
+      // A phrase found by a wrong fingerprint may have others.
+      if (s < source.size() && t < translation.words.size()) rows.point(s, t);
     }
+    rows.add(translation.words, translation.scores);
   }
-
-  nb::dict columns() {
-    nb::dict found;
-    found["source"] = array(std::move(source_));
-    found["source_offsets"] = array(std::move(source_ends_));
-    found["target"] = array(std::move(target_));
-    found["target_offsets"] = array(std::move(target_ends_));
-    found["values"] = array(std::move(values_));
-    found["points"] = array(std::move(points_));
-    found["point_offsets"] = array(std::move(point_ends_));
-    found["words"] = nb::make_tuple(nb::bytes(text_.data(), text_.size()), array(std::move(word_ends_)));
-    return found;
-  }
-
- private:
-  std::int32_t number(std::string_view word) {
-    const auto [entry, fresh] = numbers_.try_emplace(std::string(word), static_cast<std::int32_t>(numbers_.size()));
-    if (fresh) {
-      text_ += word;
-      word_ends_.push_back(static_cast<std::int64_t>(text_.size()));
-    }
-    return entry->second;
-  }
-
-  std::int32_t number_of_target(std::uint32_t word) {
-    const auto [entry, fresh] = targets_.try_emplace(word, 0);
-    if (fresh) entry->second = number(table_.target_word(word));
-    return entry->second;
-  }
-
-  const compact::PhraseTable& table_;
-  std::vector<std::int32_t> source_, target_;
-  std::vector<std::int64_t> source_ends_{0}, target_ends_{0}, point_ends_{0}, word_ends_{0};
-  std::vector<float> values_;
-  std::vector<std::int16_t> points_;
-  std::string text_;
-  std::unordered_map<std::string, std::int32_t> numbers_;
-  std::unordered_map<std::uint32_t, std::int32_t> targets_;
-};
+}
 
 // A phrase table with the bytes that it refers to.
 class Phrases {
@@ -195,7 +143,7 @@ class Phrases {
   const compact::PhraseTable& table() const noexcept { return table_; }
 
   nb::dict find(const std::vector<std::string>& phrases) const {
-    PhraseRows rows(table_);
+    PhraseRows rows([this](std::uint32_t word) { return table_.target_word(word); });
     {
       nb::gil_scoped_release unlocked;
       compact::PhraseLookup lookup(table_);
@@ -207,7 +155,7 @@ class Phrases {
           if (end > 0) words.push_back(rest.substr(0, end));
           rest.remove_prefix(std::min(end + 1, rest.size()));
         }
-        if (const auto found = lookup.find(words)) rows.add(words, *found);
+        if (const auto found = lookup.find(words)) add_rows(rows, words, *found);
       }
     }
     return rows.columns();

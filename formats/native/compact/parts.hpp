@@ -3,24 +3,15 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <stdexcept>
 #include <string>
 #include <string_view>
-#include <utility>
 
+#include "bad_table.hpp"
 #include "bytes.hpp"
 
 namespace smt::compact {
 
-// Damaged data, in words of FormatError.
-struct BadTable : std::runtime_error {
-  BadTable(std::string expected_, std::string found_)
-      : std::runtime_error("expected " + expected_ + ", found " + found_),
-        expected(std::move(expected_)),
-        found(std::move(found_)) {}
-  std::string expected;
-  std::string found;
-};
+using smt::BadTable;
 
 // Numbers in a file, at any address.
 template <class T>

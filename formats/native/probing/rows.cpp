@@ -3,7 +3,6 @@
 #include <charconv>
 #include <cmath>
 #include <cstring>
-#include <utility>
 
 #include "bytes.hpp"
 
@@ -28,44 +27,50 @@ float logarithm(float probability) {
 
 }  // namespace
 
-ProbingRows probing_rows(std::string_view data, std::size_t scores) {
-  ProbingRows rows;
-  const auto fail = [&](std::size_t at, const char* expected) {
-    rows.fault = static_cast<std::int64_t>(at);
+bool probing_block(std::string_view data, std::size_t scores, std::size_t& at, ProbingRows& rows) {
+  const auto fail = [&](std::size_t place, const char* expected) {
+    rows.fault = static_cast<std::int64_t>(place);
     rows.expected = expected;
+    return false;
   };
   const std::size_t least = kHead + 4 * scores;
+  const std::size_t start = at;
+  if (at > data.size() || data.size() - at < kCount) return fail(at, "a number of target phrases, 8 bytes");
+  const auto count = load8(data.data() + at);
+  at += kCount;
+  if (count == 0 || count > (data.size() - at) / least) {
+    return fail(start, "a number of target phrases from 1 on that fits the file");
+  }
+  for (std::uint64_t i = 0; i < count; ++i) {
+    if (data.size() - at < least) return fail(at, "a target phrase");
+    const char* const head = data.data() + at;
+    const auto words = load<std::uint16_t>(head + 8);
+    if (words == 0 || 4 * std::size_t{words} > data.size() - at - least) {
+      return fail(at, "a number of words from 1 on that fits the file");
+    }
+    if (load<std::uint16_t>(head + 10) != 0) return fail(at, "a target phrase without properties");
+    rows.places.push(static_cast<std::int64_t>(at));
+    rows.points.push(load4(head));
+    rows.points.push(load4(head + 4));
+    for (std::size_t k = 0; k < scores; ++k) {
+      const std::uint32_t bits = load4(head + kHead + 4 * k);
+      float value = 0;
+      std::memcpy(&value, &bits, sizeof value);
+      rows.scores.push(value);
+    }
+    for (std::size_t k = 0; k < words; ++k) rows.words.push(load4(head + least + 4 * k));
+    rows.word_ends.push(static_cast<std::int64_t>(rows.words.size()));
+    at += least + 4 * std::size_t{words};
+  }
+  rows.starts.push(static_cast<std::int64_t>(start));
+  rows.ends.push(static_cast<std::int64_t>(rows.places.size()));
+  return true;
+}
+
+ProbingRows probing_rows(std::string_view data, std::size_t scores) {
+  ProbingRows rows;
   for (std::size_t at = 0; at < data.size();) {
-    const std::size_t start = at;
-    if (data.size() - at < kCount) return fail(at, "a number of target phrases, 8 bytes"), std::move(rows);
-    const auto count = load8(data.data() + at);
-    at += kCount;
-    if (count == 0 || count > (data.size() - at) / least) {
-      return fail(start, "a number of target phrases from 1 on that fits the file"), std::move(rows);
-    }
-    for (std::uint64_t i = 0; i < count; ++i) {
-      if (data.size() - at < least) return fail(at, "a target phrase"), std::move(rows);
-      const char* const head = data.data() + at;
-      const auto words = load<std::uint16_t>(head + 8);
-      if (words == 0 || 4 * std::size_t{words} > data.size() - at - least) {
-        return fail(at, "a number of words from 1 on that fits the file"), std::move(rows);
-      }
-      if (load<std::uint16_t>(head + 10) != 0) return fail(at, "a target phrase without properties"), std::move(rows);
-      rows.places.push(static_cast<std::int64_t>(at));
-      rows.points.push(load4(head));
-      rows.points.push(load4(head + 4));
-      for (std::size_t k = 0; k < scores; ++k) {
-        const std::uint32_t bits = load4(head + kHead + 4 * k);
-        float value = 0;
-        std::memcpy(&value, &bits, sizeof value);
-        rows.scores.push(value);
-      }
-      for (std::size_t k = 0; k < words; ++k) rows.words.push(load4(head + least + 4 * k));
-      rows.word_ends.push(static_cast<std::int64_t>(rows.words.size()));
-      at += least + 4 * std::size_t{words};
-    }
-    rows.starts.push(static_cast<std::int64_t>(start));
-    rows.ends.push(static_cast<std::int64_t>(rows.places.size()));
+    if (!probing_block(data, scores, at, rows)) break;
   }
   return rows;
 }

@@ -24,6 +24,9 @@ struct ProbingRows {
   std::int64_t fault = -1;         // and at which byte
 };
 
+// Reads the block at `at`, which becomes the byte after it. False if it has a fault.
+bool probing_block(std::string_view data, std::size_t scores, std::size_t& at, ProbingRows& rows);
+
 // Reads blocks to the end of the file, or to the first fault.
 ProbingRows probing_rows(std::string_view data, std::size_t scores);
 

@@ -29,12 +29,12 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 from smtformats._scan import CompactPhrases, CompactReordering
-from smtformats.columns import GrammarColumns, string_table
+from smtformats.columns import GrammarColumns
 from smtformats.errors import FormatError, quote
 from smtformats.files import MAX_LINE_BYTES, Lines, mapped, shown_name
 from smtformats.format import Format
 from smtformats.grammar.rules import Rule
-from smtformats.grammar.shared.lookup import listed_phrases
+from smtformats.grammar.shared.lookup import NotListed, columns_of, encodable, listed_phrases
 from smtformats.grammar.shared.moses_tables import TABLE
 from smtformats.tokens import vector
 
@@ -70,25 +70,11 @@ class CompactPhraseTable:
 
     def columns(self, phrases: Sequence[str]) -> GrammarColumns:
         """Return the rules of source phrases, words separated by single blanks."""
-        import numpy as np
-
         try:
-            found = self._native.find(_encodable(phrases))
+            found = self._native.find(encodable(phrases))
         except FormatError as error:
             raise self._located(error) from None
-        columns = {key: array for key, array in found.items() if key != "values"}
-        rules, width = len(found["source_offsets"]) - 1, len(self.names)
-        names, labels = string_table(self.names), string_table(("X",))
-        columns |= {
-            "lhs": np.zeros(rules, dtype=np.int32),
-            "level": np.zeros(rules, dtype=np.uint8),
-            "features": np.tile(np.arange(width, dtype=np.int32), rules),
-            "values": found["values"],
-            "feature_offsets": np.arange(rules + 1, dtype=np.int64) * width,
-            "names": (names.blob, names.offsets),
-            "labels": (labels.blob, labels.offsets),
-        }
-        result = GrammarColumns.of(columns)
+        result = columns_of(found, self.names)
         self._check_words(result)
         return result
 
@@ -124,15 +110,6 @@ class CompactPhraseTable:
                 other = "a compact reordering table (name it with --from moses-compact-reordering)"
                 return FormatError("a compact phrase table", other, file=self.name, line=1)
         return FormatError(error.expected, error.found, file=self.name, line=1)
-
-
-def _encodable(phrases: Sequence[str]) -> list[str]:
-    """The phrases that can be in a file: a lone surrogate cannot."""
-    try:
-        "".join(phrases).encode()
-    except UnicodeEncodeError:
-        return [phrase for phrase in phrases if not any("\ud800" <= c <= "\udfff" for c in phrase)]
-    return list(phrases)
 
 
 def lookup(path: str | os.PathLike[str], *, table: str = TABLE, phrases: str = "") -> CompactPhraseTable:
@@ -173,8 +150,18 @@ def _whole(lines: Lines, table: str, phrases: str) -> CompactPhraseTable:
     opened = CompactPhraseTable(np.frombuffer(data, dtype=np.uint8), lines.name, table)
     if not phrases:
         named = f"source phrases to look up, in a file named by the option phrases ({NAME},phrases=FILE)"
-        raise lines.error(named, f"a table of fingerprints of its {len(opened)} source phrases")
+        found = f"a table of fingerprints of its {len(opened)} source phrases"
+        raise NotListed(named, found, file=lines.name, line=1)
     return opened
+
+
+def confirms(path: str | os.PathLike[str]) -> bool:
+    """Whether a file is a table of phrases, not of reordering scores."""
+    try:
+        CompactPhrases(mapped(path))
+    except FormatError:
+        return False
+    return True
 
 
 def matches(head: bytes) -> bool:
@@ -191,4 +178,5 @@ FORMAT = Format(
     parse=parse,
     load=load,
     lookup=lookup,
+    confirms=confirms,
 )

@@ -14,24 +14,31 @@ other properties are not stored.
 A source side is stored as the sum of its words' hashes only. Most are listed in ``cache``; the others are found from
 the words and from those beside them, as tables are sorted. Where that fails, in tables that are not sorted or have few
 neighbours, it is an error, and the option ``sources`` names a text in which they occur: the text table, or the training
-text. Moses itself looks up what a sentence asks for and never needs them; so does the option ``only``, the path of the
-sentences to translate: of phrases, only those that occur there are read. If a source side is in two places of the text
-table, the later is lost, as in Moses.
+text. With the option ``only``, the path of sentences, only phrases that occur there are read. If a source side is in
+two places of the text table, the later is lost, as in Moses.
+
+Decoders need none of this for phrases: they look up those of each sentence, as Moses does, whether sentences come from
+a file or a stream, and the files stay mapped. Tables of rules are loaded, and cached as text tables are.
 
 Errors name the file: numbers of words or alignments out of range, hashes that are not those of their words, keys where
 a look-up does not find them, places where no target sides begin, scores that are not finite, a version other than 15.
-The option ``max_symbols`` (per source side) is at most 64.
+The option ``max_symbols`` (per source side) is at most 64. Look-ups check the small files and the phrases they return.
+Words of several factors come out as several words on the target side, as the folder does not say how many there are.
 """
 
 from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 from smtformats.columns import GrammarColumns
 from smtformats.format import Format
 from smtformats.grammar.rules import Rule
 from smtformats.grammar.shared.moses_tables import TABLE
+
+if TYPE_CHECKING:
+    from smtformats.grammar.shared.lookup import PhraseLookup
 
 NAME = "moses-probing"
 MAX_SOURCE = 64
@@ -68,6 +75,22 @@ def load(
     return ProbingTable(path, sources=sources, only=only, lhs=lhs, max_symbols=max_symbols).columns(table)
 
 
+def lookup(
+    path: str | os.PathLike[str],
+    *,
+    table: str = TABLE,
+    sources: str = "",
+    only: str = "",
+    lhs: str = "X",
+    max_symbols: int = MAX_SOURCE,
+) -> PhraseLookup | None:
+    """Open a table of phrases to look them up; ``None`` if it has rules, which are loaded."""
+    from smtformats.grammar.shared.probing_lookup import ProbingPhraseTable, open_folder
+
+    folder = open_folder(path)
+    return None if folder.has_rules else ProbingPhraseTable(folder, table, min(max_symbols, MAX_SOURCE))
+
+
 def matches(head: bytes) -> bool:
     """Match a folder with most files of such a table, so that the error for a missing one names it."""
     names = set(head.decode("utf-8", "replace").split("\n"))
@@ -81,5 +104,6 @@ FORMAT = Format(
     matches=matches,
     parse=parse,
     load=load,
+    lookup=lookup,
     folder=True,
 )

@@ -8,8 +8,8 @@ option ``phrases``; for a model of source phrases alone (``f``) its lines have o
     smt convert reordering.minlexr table.txt --from moses-compact-reordering,phrases=FILE --to moses-reordering
 
 A pair that the table does not have is found with a probability of 2^-16 (2^-8 with ``-fingerprint 8``), with the scores
-of another, as in Moses. In its first bytes a file is like a compact phrase table, which it is taken for where both may
-stand: name the format there.
+of another, as in Moses. In its first bytes a file is like a compact phrase table, so that a stream is taken for one:
+name the format there.
 
 The file must be as the tool writes it on x86-64, not compressed. Errors: parts that lead out
 of the file, numbers out of range, codes without a symbol.
@@ -26,6 +26,7 @@ from smtformats.errors import FormatError, quote
 from smtformats.files import Lines, mapped, open_lines, shown_name
 from smtformats.format import Format
 from smtformats.grammar.moses_compact import matches
+from smtformats.grammar.shared.lookup import NotListed
 from smtformats.reordering.rows import Reordering, key_of
 
 if TYPE_CHECKING:
@@ -110,7 +111,7 @@ def parse(lines: Lines, *, phrases: str = "") -> Iterator[Reordering]:
     opened = CompactReorderingFile(np.frombuffer(data, dtype=np.uint8), lines.name)
     if not phrases:
         named = f"phrase pairs to look up, in a file named by the option phrases ({NAME},phrases=FILE)"
-        raise lines.error(named, f"a table of fingerprints of its {len(opened)} phrases")
+        raise NotListed(named, f"a table of fingerprints of its {len(opened)} phrases", file=lines.name, line=1)
     some: list[tuple[str, str | None]] = []
     for pair in _listed_pairs(phrases):
         some.append(pair)
@@ -118,6 +119,15 @@ def parse(lines: Lines, *, phrases: str = "") -> Iterator[Reordering]:
             yield from _rows(opened, some)
             some = []
     yield from _rows(opened, some)
+
+
+def confirms(path: str | os.PathLike[str]) -> bool:
+    """Whether a file is a table of reordering scores, not of phrases."""
+    try:
+        CompactReordering(mapped(path))
+    except FormatError:
+        return False
+    return True
 
 
 def _rows(opened: CompactReorderingFile, pairs: Sequence[tuple[str, str | None]]) -> Iterator[Reordering]:
@@ -149,5 +159,6 @@ FORMAT = Format(
     matches=matches,
     parse=parse,
     lookup=lookup,
+    confirms=confirms,
     fallback=1,
 )

@@ -4,7 +4,12 @@ from __future__ import annotations
 
 from smtplugins.core.grammar.lattice_distances import distances
 from smtplugins.core.grammar.parsed_forest import TOP, Forest
-from smtplugins.core.grammar.reordering import CompactReorderingTable, ReorderingTable, load_reordering
+from smtplugins.core.grammar.reordering import (
+    CompactReorderingTable,
+    ProbingReorderingTable,
+    ReorderingTable,
+    load_reordering,
+)
 from smtplugins.core.grammar.rules import GLUE, MINTED, Edges, Origins, Rules
 from smtplugins.core.grammar.tables import Tables, fragment_scores, gathered, own_label, row_scores
 from smtplugins.core.vocabulary import Vocabulary
@@ -17,6 +22,7 @@ __all__ = [
     "Edges",
     "Forest",
     "Origins",
+    "ProbingReorderingTable",
     "ReorderingTable",
     "Rules",
     "Tables",

@@ -13,7 +13,6 @@ from smtformats.errors import FormatError
 from smtformats.reordering.models import ReorderingModel
 from smtformats.reordering.moses import FORMAT
 from smtformats.reordering.moses_compact import lookup
-from smtformats.reordering.moses_probing import FORMAT as PROBING
 from smtformats.tokens import BadField
 from smtplugins.core._core import PairIndex, text_slots
 
@@ -35,16 +34,21 @@ def load_reordering(
     scores: int = 0,
     property_index: int | None = None,
     cache: str | None = None,
-) -> ReorderingTable | CompactReorderingTable:
+) -> ReorderingTable | CompactReorderingTable | ProbingReorderingTable:
     """Load a table where Moses looks for it: a compact one (``.minlexr``) if it is there, else text or ProbingPT.
 
-    The arguments and errors are those of :meth:`ReorderingTable.load`.
+    ``property_index`` is the number of a ProbingPT folder's reordering scores before those of the model, by default 0.
+    The other arguments and the errors are those of :meth:`ReorderingTable.load`.
     """
     name = os.fspath(path)
     compact = name if name.endswith(_COMPACT) else f"{name}{_COMPACT}"
     if property_index is None and os.path.isfile(compact):
         return CompactReorderingTable(compact, _model(model, scores))
-    return ReorderingTable.load(path, model=model, scores=scores, property_index=property_index, cache=cache)
+    if os.path.isdir(path):
+        return ProbingReorderingTable(path, _model(model, scores), property_index or 0)
+    if property_index is not None:
+        raise BadField("a ProbingPT folder, as property_index is given", repr(name))
+    return ReorderingTable.load(path, model=model, scores=scores, cache=cache)
 
 
 def _model(model: str, scores: int) -> ReorderingModel:
@@ -79,6 +83,28 @@ class CompactReorderingTable:
         return self._table.find_rules(columns, chosen, paired=self.model.condition == "fe")
 
 
+class ProbingReorderingTable:
+    """The reordering scores in a ProbingPT folder, ``first`` scores after those of its phrase table."""
+
+    def __init__(self, path: str | os.PathLike[str], model: ReorderingModel, first: int) -> None:
+        from smtformats.grammar.shared.probing_lookup import open_folder
+
+        self.model = model
+        self._first = first
+        self._folder = open_folder(path)
+        if self._folder.has_rules:
+            raise FormatError("phrases, as reordering needs them", "rules with gaps", file=os.fspath(path), line=1)
+        self._folder.check_scores(first, model.scores)
+
+    def scores(self, sources: Sequence[str], targets: Sequence[str]) -> NDArray[np.float32]:
+        """The scores of phrase pairs; see :meth:`ReorderingTable.scores`."""
+        return self._folder.scores(sources, targets, self._first, self.model.scores)
+
+    def scores_of_rules(self, columns: GrammarColumns, chosen: NDArray[Any]) -> NDArray[np.float32]:
+        """The scores of the ``chosen`` rules of a phrase table, by rule number."""
+        return self._folder.scores_of_rules(columns, chosen, self._first, self.model.scores)
+
+
 class ReorderingTable:
     """Rows of scores: ``values[i]`` are natural logarithms of at least -100, in the order of the table's columns.
 
@@ -107,21 +133,14 @@ class ReorderingTable:
         model: str,
         scores: int = 0,
         cache: str | None = None,
-        property_index: int | None = None,
     ) -> ReorderingTable:
-        """Load a table in Moses' text format; ``path`` may leave out ``.gz``, or be a ProbingPT folder.
+        """Load a table in Moses' text format; ``path`` may leave out ``.gz``.
 
-        ``property_index`` is the number of the folder's reordering scores before those of the model, by default 0.
         ``model`` is Moses' name of the model, and ``scores`` its number of weights, 0 if unknown. Raises BadField if
         they are wrong, FormatError if the file is. ``cache`` is the cache folder, or ``off``; by default `$SMT_CACHE`
         or the user's cache folder.
         """
         known = _model(model, scores)
-        if os.path.isdir(path):
-            index = property_index or 0
-            return cls(known, load_kept(path, PROBING, cache_folder(cache), model=model, property_index=index))
-        if property_index is not None:
-            raise BadField("a ProbingPT folder, as property_index is given", repr(os.fspath(path)))
         columns = load_kept(find_table(path), FORMAT, cache_folder(cache), index=_indexed, model=model)
         return cls(known, columns)
 
@@ -182,6 +201,7 @@ def find_table(path: str | os.PathLike[str]) -> Path:
             return Path(name)
     for suffix in _BINARY:
         if os.path.exists(f"{os.fspath(path)}{suffix}"):
-            raise FormatError("the text of a reordering table", f"only a binary table, {path}{suffix}", file=str(path))
+            expected = "the text of a reordering table, which Moses' processLexicalTable takes"
+            raise FormatError(expected, f"only a binary table, {path}{suffix}", file=str(path))
     os.stat(path)
     raise AssertionError("unreachable: os.stat raises for a missing file")

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Protocol
 
-from smtformats.columns import GrammarColumns
+from smtformats.columns import GrammarColumns, string_table
+from smtformats.errors import FormatError
 from smtformats.files import open_lines
 from smtformats.tokens import blanks
 
 
+class NotListed(FormatError):
+    """The entries of a table that knows its phrases by fingerprints or hashes only cannot be listed."""
+
+
 class PhraseLookup(Protocol):
-    """A phrase table that knows its source phrases by fingerprints only: it can be asked for them, but not listed."""
+    """A phrase table that is asked for source phrases, which it may know by fingerprints or hashes only."""
 
     @property
     def longest(self) -> int:
@@ -37,3 +42,31 @@ def listed_phrases(path: str) -> Iterator[str]:
             if phrase and phrase not in seen:
                 seen.add(phrase)
                 yield phrase
+
+
+def columns_of(found: Mapping[str, Any], names: Sequence[str]) -> GrammarColumns:
+    """Rules that a native table found, with the left-hand side X; each has the features ``names``."""
+    import numpy as np
+
+    rules, width = len(found["source_offsets"]) - 1, len(names)
+    labels, features = string_table(("X",)), string_table(names)
+    return GrammarColumns.of(
+        {
+            **found,
+            "lhs": np.zeros(rules, dtype=np.int32),
+            "level": np.zeros(rules, dtype=np.uint8),
+            "features": np.tile(np.arange(width, dtype=np.int32), rules),
+            "feature_offsets": np.arange(rules + 1, dtype=np.int64) * width,
+            "names": (features.blob, features.offsets),
+            "labels": (labels.blob, labels.offsets),
+        }
+    )
+
+
+def encodable(phrases: Sequence[str]) -> list[str]:
+    """The phrases that can be in a file: a lone surrogate cannot."""
+    try:
+        "".join(phrases).encode()
+    except UnicodeEncodeError:
+        return [phrase for phrase in phrases if not any("\ud800" <= c <= "\udfff" for c in phrase)]
+    return list(phrases)

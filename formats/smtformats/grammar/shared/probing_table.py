@@ -19,6 +19,7 @@ from smtformats.format import shortest
 from smtformats.grammar.moses_probing import NAME
 from smtformats.grammar.rules import Rule
 from smtformats.grammar.shared.gather import Numbering
+from smtformats.grammar.shared.lookup import NotListed
 from smtformats.grammar.shared.probing_files import (
     ProbingSettings,
     SourceKeys,
@@ -164,10 +165,10 @@ class ProbingTable:
         lost = np.flatnonzero(np.diff(offsets) == 0)
         if len(lost):
             shown = ", ".join(str(wanted[i]) for i in lost[:_LOST_SHOWN].tolist())
-            raise FormatError(
+            raise NotListed(
                 "source sides that their keys tell (the option sources= names a text that has them: the phrase table "
-                "the folder was made from, or its training text; only= names sentences to translate, of which alone "
-                "phrases are read)",
+                "the folder was made from, or its training text; only= names sentences, of which alone phrases are "
+                "read)",
                 f"{len(lost)} of {len(wanted)} unknown, such as that of {shown}",
                 file=keys.name,
                 line=1,
@@ -175,12 +176,11 @@ class ProbingTable:
         return Ragged(words, offsets)
 
     def _hierarchical(self) -> bool:
-        """Whether all target sides end in a label; without labels they are phrases, anything between is an error."""
-        bracketed = np.array([word[:1] == "[" and word[-1:] == "]" for word in self.target_words])
-        if not bracketed[self.targets.values].any():
-            return False
+        """Whether there are rules: all target sides end in a label, which must be so if a source side has a gap."""
         label = np.array([_LABEL.fullmatch(word) is not None for word in self.target_words])
         last = self.targets.values[self.targets.offsets[1:] - 1]
+        if not any(map(_PAIR.fullmatch, self.source_words.words)) and not label[last].all():
+            return False
         self._check(
             label[last],
             np.arange(len(last)),
