@@ -90,3 +90,54 @@ def test_language_models(smt: Smt, tmp_path: Path) -> None:
     refused = smt("info", tmp_path / "bad.arpa")
     assert refused.code == 1
     assert "bad.arpa:11: expected a log10 probability of at most 0" in refused.err
+
+
+def test_named_language_models_and_lexical_tables(smt: Smt, tmp_path: Path) -> None:
+    (tmp_path / "lm").write_text(arpa({(word,): (-1.0, 0.0) for word in ("<s>", "</s>", "a")}, 1))
+    (tmp_path / "lex").write_text("the das 0.75\nNULL das 0.25\nthe NULL 1\na ein 1e-3\n")
+    (tmp_path / "text").write_text("the das 3\n")
+    assert json.loads(smt("info", tmp_path / "lm", "--from", "arpa", "-f", "json").ok())["order"] == 1
+    facts = json.loads(smt("info", tmp_path / "lex", "-f", "json").ok())
+    wanted = {"format": "lexical-table", "pairs": 4, "words": 3, "given words": 3, "pairs with NULL": 2}
+    assert {name: facts[name] for name in wanted} == wanted
+    assert facts["sums"] == "0.001 to 1 for a given word"
+    assert json.loads(smt("info", tmp_path / "text", "-f", "json").ok())["format"] == "text"
+    assert "lm:1: expected an n-gram language model as KenLM maps it (kenlm), found data of the format arpa" in (
+        smt("info", tmp_path / "lm", "--from", "kenlm").err
+    )
+    (tmp_path / "lex").write_text("the das 0.75\n" * 60 + "das\n")
+    assert "lex:61: expected a word, the word it is given, and a probability" in smt("info", tmp_path / "lex").err
+    assert "format 'kenlm' has no records: `smt info` describes such a file" in (
+        smt("convert", tmp_path / "lm", "out", "--from", "kenlm").err
+    )
+    assert "lm:1: expected a known format, found a language model" in smt("convert", tmp_path / "lm", "out").err
+
+
+def test_on_disk_tables_are_named(smt: Smt, tmp_path: Path) -> None:
+    for name in ("Misc.dat", "Source.dat", "TargetColl.dat", "TargetInd.dat", "Vocab.dat"):
+        (tmp_path / name).touch()
+    assert "expected a table that can be read, found a folder of CreateOnDiskPt; give the text table" in (
+        smt("info", tmp_path).err
+    )
+
+
+@pytest.mark.shared
+def test_binary_tables_of_moses(smt: Smt, shared: Path) -> None:
+    gold = shared / "gold/moses/binary/moses"
+
+    def facts(path: str) -> dict[str, Any]:
+        return dict(json.loads(smt("info", gold / path, "-f", "json").ok()))
+
+    for variant in ("", ".fp24", ".join", ".quantize20"):
+        found = facts(f"compact/reordering-table{variant}.minlexr")
+        assert (found["format"], found["phrases"], found["scores"]) == ("moses-compact-reordering", 5168, 6)
+    for variant in ("", ".fp8", ".join", ".noalign", ".none", ".quantize50", ".renc"):
+        found = facts(f"compact/phrase-table{variant}.minphr")
+        assert (found["format"], found["source phrases"], found["scores"]) == ("moses-compact", 325, 4)
+        assert found["listed"].startswith("no: source phrases to look up")
+    found = facts("probing/nolog-lex")
+    assert (found["source phrases"], found["reordering scores"], found["rules"]) == (325, 6, 5168)
+    assert (found["stored as"], len(found["features"])) == ("probabilities", 4)
+    assert "reordering-table.minlexr:1: expected phrase pairs to look up" in (
+        smt("convert", gold / "compact/reordering-table.minlexr", "out", "--to", "moses-reordering").err
+    )

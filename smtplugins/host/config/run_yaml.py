@@ -158,7 +158,7 @@ class RunConfig:
         except (UsageError, OSError) as error:
             if self._tree is None:
                 raise
-            raise self._tree.error_inside(key, message(error) + self._tree.hint(key, error)) from error
+            raise self._tree.error_inside(key, self._tree.explained(key, message(error))) from error
 
     def to_yaml(self) -> str:
         """Write the record as a run.yaml with every key and absolute paths."""
@@ -261,12 +261,15 @@ class _Tree:
         self.arguments: dict[tuple[str, ...], str] = {}
         self.hints: dict[tuple[str, ...], tuple[str, str]] = {}
 
-    def hint(self, key: tuple[str, ...], error: Exception) -> str:
-        """What to add to the error of a feature of a toolkit that no plugin offers."""
-        if key not in self.hints or not str(error).startswith("unknown "):
-            return ""
+    def explained(self, key: tuple[str, ...], text: str) -> str:
+        """An error; that of a feature of a toolkit that no plugin offers says what to do."""
+        if key not in self.hints or not text.startswith("unknown "):
+            return text
         name, hint = self.hints[key]
-        return f"{hint} ({argument(f'ignore={[name]}', f'--ignore {name}')} continues without)"
+        if hint.startswith("; instead: "):
+            # The features that we know would hide it.
+            text = text.partition("; known: ")[0]
+        return f"{text}{hint} ({argument(f'ignore={[name]}', f'--ignore {name}')} continues without)"
 
     def translate(self, plain: Any) -> tuple[str, ...]:
         """Replace old keys, which are returned, and remember where their values stand in the file."""

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
-import os
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from smtformats.grammar.shared.lookup import NotListed
 from smtformats.tokens import is_id
+from smtplugins.host.files.estimated_files import NAMES, estimated_facts
 from smtplugins.host.files.opening import Path, open_known
 
 if TYPE_CHECKING:
@@ -51,8 +52,8 @@ class Description:
 
 def describe(host: Host, path: Path, format: str | None = None) -> Description:
     """Read a whole file and describe it; raises FormatError if it cannot be read."""
-    if format is None and (known := _language_model(path)) is not None:
-        return known
+    if format in (None, *NAMES) and (known := estimated_facts(path, format)) is not None:
+        return Description(known)
     opened = open_known(path, None, format, host.formats())
     record = opened.record
     description = Description({"format": record.name, "kind": record.kind, "is": record.summary})
@@ -67,34 +68,16 @@ def describe(host: Host, path: Path, format: str | None = None) -> Description:
         "config": _settings,
     }
     with opened:
-        if record.lookup is not None:
-            # Its phrases cannot be listed.
-            description.facts |= record.lookup(path).facts()
-            return description
-        readers.get(record.kind, _others)(opened.records(), description)
+        table = None if record.lookup is None else record.lookup(path)
+        if table is not None:
+            description.facts |= {name: value for name, value in table.facts().items() if value is not None}
+        try:
+            readers.get(record.kind, _others)(opened.records(), description)
+        except NotListed as error:
+            if table is None:
+                raise
+            description.facts["listed"] = f"no: {error.expected}"
     return description
-
-
-def _language_model(path: Path) -> Description | None:
-    """Describe a regular file that is an ARPA file or a KenLM binary file."""
-    from smtplugins.core.lm.ngram_model import lm_format, read_lm
-
-    name = lm_format(path) if os.path.isfile(path) else None
-    if name is None:
-        return None
-    model = read_lm(path)
-    shown = {"arpa": "an n-gram language model as text", "kenlm": "an n-gram language model as KenLM maps it"}
-    facts = {
-        "format": name,
-        "kind": "language model",
-        "is": shown[name],
-        "type": model.kind if name == "kenlm" else None,
-        "order": model.order,
-        "words": model.vocabulary_size,
-        "n-grams": ", ".join(f"{count} {n}-grams" for n, count in enumerate(model.counts, 1)),
-        "without": None if model.has_words else "the words: they are known by their hashes",
-    }
-    return Description({key: value for key, value in facts.items() if value is not None})
 
 
 class _Range:

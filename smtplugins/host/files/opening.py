@@ -26,6 +26,8 @@ Path = str | os.PathLike[str]
 # Options of every readable format.
 _LIMITS = ("max_line", "max_size")
 _BESIDE = "weights"
+# Of Moses' PhraseDictionaryOnDisk.
+_ON_DISK = frozenset({"Misc.dat", "Source.dat", "TargetColl.dat", "TargetInd.dat", "Vocab.dat"})
 
 
 def number(precision: int | None) -> Callable[[float], str]:
@@ -75,6 +77,12 @@ def find_format(name: str | Spec, kind: str | None = None, formats: Iterable[For
         match = match or _named_format(name, None, all_formats())
         if match is not None and kind is not None:
             raise UsageError(f"format {name!r} is of kind {match.kind}, expected {kind}: {', '.join(sorted(fitting))}")
+        from smtplugins.host.files.estimated_files import NAMES
+
+        if name in NAMES:
+            raise UsageError(
+                f"format {name!r} has no records: `smt info` describes such a file, it is used by its path"
+            )
         raise UsageError(f"unknown format {name!r}{suggestion(name, fitting)}")
     return with_options(match, options) if options else match
 
@@ -248,16 +256,29 @@ def open_known(
                 named = find_format(empty, kind, known)
             else:
                 named = _detected(start, fitting, shown_name(path), kind, more=formats is None)
+                named = _confirmed(named, start, fitting, path)
         return Opened(named, path, stream, [])
     except BaseException:
         stream.close()
         raise
 
 
+def _confirmed(record: Format, start: bytes, formats: Iterable[Format], path: Path) -> Format:
+    """The format of a regular file among those whose files begin alike; the detected one if none is sure."""
+    if record.confirms is None or not os.path.isfile(path) or record.confirms(path):
+        return record
+    alike = (fmt for fmt in formats if fmt.confirms is not None and fmt.matches(start) and fmt.confirms(path))
+    return next(alike, record)
+
+
 def _detected(start: bytes, formats: Iterable[Format], name: str, kind: str | None, *, more: bool) -> Format:
     """The format that a file's start has the shape of; with ``more`` also among those of installed plugins."""
     from smtformats import FormatError, detect
+    from smtplugins.host.files.estimated_files import begins_model
 
+    if begins_model(start):
+        found = "a language model (`smt info` describes it)"
+        raise FormatError("a known format" if kind is None else f"{kind} data", found, file=name, line=1)
     try:
         return detect(start, [fmt for fmt in formats if not fmt.folder], name)
     except FormatError:
@@ -286,6 +307,9 @@ def _open_folder(path: Path, named: Format | None, formats: Iterable[Format]) ->
     names = sorted(name for name in os.listdir(path) if not name.startswith("."))
     listing = "".join(f"{name}\n" for name in names).encode("utf-8", "surrogateescape")
     whole = [fmt for fmt in formats if fmt.folder and fmt.parse is not None and fmt.matches(listing)]
+    if _ON_DISK.issubset(names):
+        found = "a folder of CreateOnDiskPt; give the text table that it was made from"
+        raise FormatError("a table that can be read", found, file=shown, line=1)
     if named is not None and named.folder:
         return Opened(named, path, None, [])
     if named is None and whole:

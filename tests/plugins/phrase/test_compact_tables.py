@@ -250,11 +250,14 @@ def test_decoders_of_whole_tables_say_why_not(here: Path) -> None:
 def test_conversion_and_description(here: Path) -> None:
     host = smt.load_plugins()
     assert host.describe("table.minphr").facts["source phrases"] == len(PAIRS) + 1
-    assert host.describe("order.minlexr", "moses-compact-reordering").facts["phrases"] == 11
+    assert host.describe("order.minlexr").facts["phrases"] == 11
     with pytest.raises(
         FormatError, match=r"expected a compact phrase table, found a compact reordering table \(name it"
     ):
-        host.describe("order.minlexr")
+        host.describe("order.minlexr", "moses-compact")
+    with pytest.raises(FormatError, match=r"order.minlexr:1: expected phrase pairs to look up, .*,phrases=FILE"):
+        host.convert("order.minlexr", "new.txt", to_format="moses-reordering")
+    assert host.describe("table.minphr", "moses-compact,phrases=table.txt").facts["rules"] == 11
     with pytest.raises(FormatError, match="expected source phrases to look up, in a file named by the option phrases"):
         host.convert("table.minphr", "new.txt", to_format="moses-phrases")
     named = "moses-compact,phrases=table.txt,table=TM"

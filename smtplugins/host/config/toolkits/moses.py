@@ -23,6 +23,7 @@ from smtplugins.host.config.toolkits.draft import Draft
 from smtplugins.host.config.toolkits.known_settings import apply
 from smtplugins.host.config.toolkits.moses_settings import (
     CHARTS,
+    INSTEAD,
     KINDS,
     PHRASES,
     SECTIONS,
@@ -262,10 +263,17 @@ def _feature(
     if kind:
         draft.feature(kind, setting.line, **options, tuneable=fixed, name=feature.name)
         if kind == feature.kind:
-            known = {name for row in KINDS for name in row.keys}
-            draft.may_ignore(feature.name, "" if kind in known else suggestion(kind, known).partition("; known")[0])
+            draft.may_ignore(feature.name, _instead(kind))
     for key, value in keys.items():
         _feature_key(draft, setting, feature, key, value)
+
+
+def _instead(kind: str) -> str:
+    """What to add to the error of a kind of feature that no plugin offers."""
+    known = {name for row in KINDS for name in row.keys}
+    if kind in known:
+        return f"; instead: {INSTEAD[kind]}" if kind in INSTEAD else ""
+    return suggestion(kind, known).partition("; known")[0]
 
 
 def _dictionaries(draft: Draft, setting: Setting, keys: dict[str, str]) -> str | None:

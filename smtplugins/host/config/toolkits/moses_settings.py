@@ -187,6 +187,48 @@ SECTIONS = (
 TABLE_KINDS = frozenset({"PhraseDictionaryMemory", "PhraseDictionaryCompact", "ProbingPT", "RuleTable"})
 """The kinds of tables that are read."""
 
+_READ = "`PhraseDictionaryMemory path=TEXT` reads"
+OTHER_MODELS = (
+    Known(
+        ("PhraseDictionaryOnDisk",),
+        "not supported",
+        f"{_READ} the text table that `CreateOnDiskPt` made the folder from; `queryOnDiskPt -t FOLDER` shows its rules",
+    ),
+    Known(
+        ("PhraseDictionaryBinary",),
+        "not supported",
+        f"{_READ} the text table that `processPhraseTable` made `PATH.binphr.*` from, or what "
+        "`queryPhraseTable -n SCORES -t PATH` prints for the source phrases of its input, one on each line",
+    ),
+    Known(
+        ("PhraseDictionaryScope3",),
+        "not supported",
+        f"{_READ} the same text: the kinds differ in how charts look up rules",
+    ),
+    Known(
+        ("PhraseDictionaryMultiModel", "PhraseDictionaryMultiModelCounts", "PhraseDictionaryGroup"),
+        "not supported",
+        f"{_READ} the text table that Moses' `contrib/tmcombine/tmcombine.py` combines of several",
+    ),
+    Known(
+        ("PhraseDictionaryALSuffixArray",),
+        "not supported",
+        "its files `grammar.N.gz` are the text grammars of single sentences, which cdec's input names: "
+        "`<seg grammar=FILE id=N>`",
+    ),
+    Known(
+        ("PhraseDictionaryDynSuffixArray", "PhraseDictionaryBitextSampling", "Mmsapt"),
+        "not supported",
+        f"{_READ} the table that `smt extract` makes of the aligned corpus, from which Moses samples phrases",
+    ),
+    Known(
+        ("IRSTLM", "SRILM"),
+        "not supported",
+        "`KENLM path=ARPA` reads the model as an ARPA file, which IRSTLM's `compile-lm --text=yes` writes",
+    ),
+)
+"""Kinds of tables and language models that are not read, with what to use instead."""
+
 KINDS = (
     honoured("KENLM", "the feature `lm,base=e`", "KENLM path=en.arpa"),
     honoured(
@@ -206,19 +248,22 @@ KINDS = (
         tuple(
             """BleuScoreFeature ConstrainedDecoding ControlRecombination CorrectionPattern CountNonTerms
             CoveredReferenceFeature EditOps EditSequenceModel ExternalFeature Generation GlobalLexicalModel
-            HyperParameterAsWeight IRSTLM MaxEntLM MaxSpanFreeNonTermSource Mmsapt NeuralLM NieceTerminal
+            HyperParameterAsWeight MaxEntLM MaxSpanFreeNonTermSource NeuralLM NieceTerminal
             OpSequenceModel PhraseBoundaryFeature PhraseLengthFeature PhrasePairFeature RANDLM ReferenceComparison
-            RuleScope SRILM SetSourcePhrase SoftMatchingFeature SoftSourceSyntacticConstraintsFeature
+            RuleScope SetSourcePhrase SoftMatchingFeature SoftSourceSyntacticConstraintsFeature
             SourceGHKMTreeInputMatchFeature SourceWordDeletionFeature SpanLength SparseHieroReorderingFeature SyntaxRHS
-            PhraseDictionaryBinary PhraseDictionaryFuzzyMatch PhraseDictionaryMultiModel PhraseDictionaryOnDisk
-            PhraseDictionaryTransliteration TargetBigramFeature TargetNgramFeature TargetWordInsertionFeature
-            TreeStructureFeature WordTranslationFeature""".split()
+            PhraseDictionaryFuzzyMatch PhraseDictionaryTransliteration TargetBigramFeature TargetNgramFeature
+            TargetWordInsertionFeature TreeStructureFeature WordTranslationFeature""".split()
         ),
         "not supported",
         "a plugin offers a feature of that name, which takes its keys as they are",
     ),
+    *OTHER_MODELS,
 )
 """The kinds of features."""
+
+INSTEAD = {kind: row.about for row in OTHER_MODELS for kind in row.keys}
+"""What to use instead of a kind of feature."""
 
 _COMMON = "require-sorting-after-source-context verbosity filterable"
 FEATURE_KEYS = (
@@ -233,7 +278,7 @@ FEATURE_KEYS = (
     ),
     honoured("InputFeature.num-input-features InputFeature.real-word-count", "`scores`, `real_words`", "1"),
     no_effect(" ".join(f"*.{key}" for key in _COMMON.split()), "nor in Moses' translations"),
-    no_effect("KENLM.order KENLM.load KENLM.lazyken", "nor in Moses' translations"),
+    no_effect("KENLM.order KENLM.load KENLM.lazyken ProbingPT.load", "nor in Moses' translations"),
     no_effect("TABLE.cache-size LexicalReordering.cache-size", "nor in Moses' translations"),
     refused("*.tuneable-components", ("without tuneable-components", lambda value: False)),
     refused("TABLE.input-factor TABLE.output-factor KENLM.factor", _WORDS),

@@ -88,6 +88,7 @@ EXAMPLES = {
     "KENLM": "KENLM path=en.arpa",
     "LexicalReordering": "LexicalReordering type=msd path=rt num-features=3",
     "InputFeature": "InputFeature num-features=1 num-input-features=1",
+    "ProbingPT": "ProbingPT path=pt",
     "TABLE": "PhraseDictionaryCompact path=pt",
 }
 
@@ -134,6 +135,8 @@ def test_features_that_no_plugin_offers(kind: str, host: smt.Host) -> None:
     with pytest.raises(SmtError) as caught:
         host.show_config("moses.ini")
     assert re.match(rf"moses\.ini:4: model\.features\.1: unknown feature '{kind}'", str(caught.value))
+    if kind in moses_settings.INSTEAD:
+        assert f"'{kind}'; instead: {moses_settings.INSTEAD[kind]} (ignore" in str(caught.value)
     assert "(ignore=['F'] continues without)" in str(caught.value)
     found = load_config("moses.ini", ignore=["F"])
     assert found.notes[0] == f"moses.ini: ignored: line 4: F '{kind}', which changes translations"
