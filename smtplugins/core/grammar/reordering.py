@@ -201,7 +201,8 @@ def find_table(path: str | os.PathLike[str]) -> Path:
             return Path(name)
     for suffix in _BINARY:
         if os.path.exists(f"{os.fspath(path)}{suffix}"):
-            expected = "the text of a reordering table, which Moses' processLexicalTable takes"
+            maker = "" if suffix == _COMPACT else ", which Moses' processLexicalTable made it of"
+            expected = f"the text of a reordering table{maker}"
             raise FormatError(expected, f"only a binary table, {path}{suffix}", file=str(path))
     os.stat(path)
     raise AssertionError("unreachable: os.stat raises for a missing file")
