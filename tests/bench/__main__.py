@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from amasis import amasis
+from binary_tables import binary_tables
 from bitree import bitree_boosting
 from cdlm import cdlm_features, cdlm_grammar, cdlm_training
 from consensus import mbr
@@ -38,7 +39,6 @@ from metrics import metrics
 from nbest import nbest
 from parsing import parsing
 from phrase_loading import phrase_loading
-from probing import probing
 from prose import prose
 from python_feature import python_feature
 from report import report
@@ -120,7 +120,7 @@ def main() -> None:
     benchmarks |= {"lm": lambda: lm(SHARED, EXAMPLE), "lm_big": lm_big, "lm_kinds": lambda: lm_kinds(SHARED)}
     benchmarks |= {"grammar": lambda: grammar(SHARED), "nbest": lambda: nbest(SHARED), "search": lambda: search(SHARED)}
     benchmarks |= {"parsing": lambda: parsing(SHARED), "loading": lambda: loading(SHARED)}
-    benchmarks |= {"phrase_loading": lambda: phrase_loading(SHARED), "probing": lambda: probing(SHARED)}
+    benchmarks |= {"phrase_loading": lambda: phrase_loading(SHARED), "binary-tables": lambda: binary_tables(SHARED)}
     benchmarks |= {
         "decoding": lambda: decoding(SHARED),
         "phrase": lambda: decoding(SHARED, only="phrase"),

@@ -54,10 +54,10 @@ def phrase_loading(shared: Path) -> dict[str, Any]:
     return found
 
 
-def _large(path: Path) -> Iterator[bytes]:
+def _large(path: Path, copies: int = COPIES) -> Iterator[bytes]:
     rows = [line.split(b" ||| ", 1) for line in gzip.decompress(path.read_bytes()).splitlines(keepends=True)]
     rows = [(source.split(), rest) for source, rest in rows]
-    for copy in range(COPIES):
+    for copy in range(copies):
         # Names that keep the order of the file.
         mark = b"%c" % (ord("a") + copy)
         for words, rest in rows:

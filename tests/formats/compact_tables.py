@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import heapq
 import struct
+from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from itertools import accumulate
 from typing import Any
 
 MASK = 0xFFFFFFFF
@@ -92,7 +94,7 @@ def log2(value: int) -> int:
 def sequence(values: Sequence[int]) -> bytes:
     lengths = [log2(value + 1) if value else 0 for value in values]
     stored = [bit for v, n in zip(values, lengths, strict=True) for bit in number(v - ((1 << n) - 1), n)]
-    ends = [sum(lengths[: i + 1]) for i in range(len(lengths))]
+    ends = list(accumulate(lengths))
     width = log2(ends[-1] // len(values))
     places = [(end >> width) + i for i, end in enumerate(ends)]
     rests = [bit for end in ends for bit in number(end & ((1 << width) - 1), width)]
@@ -139,12 +141,12 @@ def chd(keys: Sequence[bytes], signed: bool, seed: int = 0) -> tuple[bytes, list
     first = u32(7, 0, seed, bins, buckets) + sequence(shifts)
     second = rank(empty)
     data = b"chd\0" + u32(len(keys), len(first)) + first + u32(len(second)) + second
-    return data, [place - sum(e < place for e in empty) for place in bin_of]
+    return data, [place - bisect_left(empty, place) for place in bin_of]
 
 
 def strings(texts: Sequence[bytes], width: int, *, ordered: bool = True) -> bytes:
     """A string vector, with offsets of ``width`` bytes in the program."""
-    offsets = [sum(map(len, texts[:i])) for i in range(len(texts))]
+    offsets = [0, *accumulate(map(len, texts))][: len(texts)]
     words: list[int] = []
     anchors = []
     for first in range(0, len(offsets), 32):
