@@ -57,6 +57,7 @@ USED: dict[str, tuple[str, set[str]]] = {
     "output.graphs": ("7", ALL),
     "output.graphs_format": ("no-such-format", {"decode"}),
     "output.gains": ("7", ALL),
+    "output.details": ("7", ALL),
     "output.first_id": ("one", ALL),
     "output.forests": ("{}", ALL),
     "output.forests_format": ("[1]", ALL),

@@ -68,9 +68,10 @@ class OutputConfig:
     (``host/files/joshua_output.py``), ``project_case`` gives translations the case of aligned source words. ``choice``
     says which translation is printed (``host/decode/printing``), ``show`` which parts its line has. ``alignments``,
     ``unknowns`` and ``graphs`` are files of word alignments, unknown words and search graphs, by default in
-    moses-search-graph, ``gains`` is a file of the texts that ``choice: lattice-mbr`` chose from. ``forests`` is the
-    folder of each sentence's forest, in ``forests_format``. Ids of sentences that are lines begin at ``first_id``, 0 by
-    default. Tuning uses none of these.
+    moses-search-graph, ``gains`` is a file of the texts that ``choice: lattice-mbr`` chose from, ``details`` of the
+    phrases and features of the best derivations (``host/decode/printing/details.py``). ``forests`` is the folder of
+    each sentence's forest, in ``forests_format``. Ids of sentences that are lines begin at ``first_id``, 0 by default.
+    Tuning uses none of these.
     """
 
     dir: Path | None = None
@@ -88,6 +89,7 @@ class OutputConfig:
     graphs: Path | None = None
     graphs_format: str | None = None
     gains: Path | None = None
+    details: Path | None = None
     first_id: int | None = None
     forests: Path | None = None
     forests_format: str | None = None

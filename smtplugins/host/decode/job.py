@@ -101,7 +101,7 @@ def run(
     statistics = DecodingStatistics(added(translator.loading, load(translator.model)))
     files = _forest_files(host, translator, outputs)
     given = outputs.printing
-    printing = Printing() if given is None else given.with_graphs(host, translator, precision)
+    printing = Printing() if given is None else given.with_features(host, translator, precision)
     task = _Task(translator, replace(outputs, printing=printing), files, trace is not None, wanted, hidden)
     total = len(sentences) if isinstance(sentences, Sized) else None
     faults: list[str] = []

@@ -22,6 +22,17 @@ FIELDS = ("segmentation", "alignment", "input")
 
 
 @dataclass(frozen=True)
+class SpannedPhrase:
+    """A phrase of a derivation: the source words ``[first, last)``, the number of target words, its word alignment."""
+
+    first: int
+    last: int
+    source: tuple[str, ...]
+    size: int
+    points: tuple[tuple[int, int], ...]
+
+
+@dataclass(frozen=True)
 class _Rule:
     """A phrase pair: source words, target length, and word alignment in source order."""
 
@@ -47,9 +58,12 @@ def fields_of(derivations: Derivations, names: Sequence[str]) -> dict[str, list[
     return columns
 
 
-def phrases_of(derivations: Derivations) -> list[list[tuple[tuple[int, int], int]]]:
-    """The phrases of each derivation in target order: the source words ``[first, last)`` and the number of words."""
-    return [[(span, rule.size) for span, rule in phrases] for phrases in _phrases(derivations, FIELDS[0])]
+def phrases_of(derivations: Derivations, what: str = FIELDS[0]) -> list[list[SpannedPhrase]]:
+    """The phrases of each derivation in target order; ``what`` needs them, for messages."""
+    return [
+        [SpannedPhrase(*span, rule.source, rule.size, rule.points) for span, rule in phrases]
+        for phrases in _phrases(derivations, what)
+    ]
 
 
 def _phrases(derivations: Derivations, what: str) -> Iterator[list[tuple[tuple[int, int], _Rule]]]:

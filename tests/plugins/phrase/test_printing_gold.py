@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+import re
 from pathlib import Path
 
 import pytest
@@ -102,6 +103,7 @@ def test_ngrams_of_moses_own_graphs(host: smt.Host) -> None:
 
 def test_parts_of_lines(host: smt.Host, tmp_path: Path) -> None:
     sections = "".join(f"[{key}]\ntrue\n" for key in ("output-hypo-score", "print-id", "print-alignment-info"))
+    sections += f"[translation-details]\n{tmp_path}/details\n"
     files = f"[alignment-output-file]\n{tmp_path}/words\n[output-unknowns]\n{tmp_path}/unknown\n"
     found = printed(host, tmp_path, f"{sections}{files}[start-translation-id]\n7\n")
     shown, ids, aligned = (lines(f"pb/out.{name}.txt") for name in ("hypo-score", "print-id", "print-alignment-info"))
@@ -110,6 +112,18 @@ def test_parts_of_lines(host: smt.Host, tmp_path: Path) -> None:
         assert line == f"{score.split()[0]} {int(number) + 7} {text}{alignment.removeprefix(text)}"
     assert lines(tmp_path / "words") == lines("pb/alignment.txt")
     assert lines(tmp_path / "unknown") == lines("pb/unknowns.txt")
+    same_details((tmp_path / "details").read_text(), Path("pb/translation-details.txt").read_text())
+
+
+def same_details(ours: str, theirs: str) -> None:
+    """The same text, with numbers that may differ in the last digit."""
+    pattern = re.compile(r"(?<=core=\().*(?=\)  weighted)")
+    mine, other = (pattern.findall(text) for text in (ours, theirs))
+    assert len(mine) == SENTENCES
+    for one, two in zip(mine, other, strict=False):
+        assert list(map(float, one.split(","))) == pytest.approx(list(map(float, two.split(","))), abs=0.0011)
+    plain, wanted = (pattern.sub("", text) for text in (ours, theirs))
+    assert wanted.startswith(plain)
 
 
 def test_segments(host: smt.Host, tmp_path: Path) -> None:

@@ -320,6 +320,7 @@ def _printed(draft: Draft, *, chart: bool) -> None:
     draft.option("output.unknowns", "output-unknowns")
     if chart:
         return
+    draft.option("output.details", "translation-details")
     draft.option("output.graphs", "output-search-graph")
     plain, extended = draft.setting("output-search-graph"), draft.setting("output-search-graph-extended")
     if extended is not None:

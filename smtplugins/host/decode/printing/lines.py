@@ -17,6 +17,7 @@ from smtformats.tokens import words
 from smtplugins.contracts.errors import UsageError
 from smtplugins.contracts.spec import suggestion
 from smtplugins.host.decode.printing.choice import LATTICE_MBR, TextChoice, choice_of
+from smtplugins.host.decode.printing.details import details_of
 from smtplugins.host.files.forest_files import ForestFiles
 from smtplugins.host.files.list_fields import fields_of, phrases_of
 from smtplugins.host.files.opening import Path, rounded
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
 
 PARTS = ("score", "input", "id", "segmentation", "alignment")
 """Parts of a line, in their order."""
+_FROM_GRAPHS = {"alignments", "graphs", "details"}
 
 
 @dataclass(frozen=True)
@@ -53,6 +55,7 @@ class Printing:
     files: Mapping[str, Path] | None = None
     graphs: ForestFiles | None = None
     escape: str | None = None
+    names: tuple[str, ...] = ()
 
     @classmethod
     def of(cls, config: RunConfig) -> Printing:
@@ -70,13 +73,17 @@ class Printing:
             if output.gains is not None and (output.choice is None or output.choice.name != LATTICE_MBR):
                 raise UsageError(f"needs output.choice: {LATTICE_MBR}")
         named = {"alignments": output.alignments, "unknowns": output.unknowns, "graphs": output.graphs}
-        named["gains"] = output.gains
+        named |= {"gains": output.gains, "details": output.details}
         return cls(
             choice, output.show, {key: path for key, path in named.items() if path is not None}, None, config.escape
         )
 
-    def with_graphs(self, host: Host, translator: Translator, precision: int | None) -> Printing:
-        """Know the features of the graphs, which the tables decide."""
+    def with_features(self, host: Host, translator: Translator, precision: int | None) -> Printing:
+        """Know the features of graphs and details, which the tables decide."""
+        names = translator.features() if "details" in self._files else ()
+        return replace(self, names=names)._with_graphs(host, translator, precision)
+
+    def _with_graphs(self, host: Host, translator: Translator, precision: int | None) -> Printing:
         shape = translator.config.output.graphs_format
         if "graphs" not in self._files and shape is None:
             return self
@@ -89,7 +96,7 @@ class Printing:
     def needs_graph(self) -> bool:
         """Whether lines are made from derivations."""
         parts = {"input", "segmentation", "alignment"} & {*self.parts}
-        return self.choice is not None or bool(parts) or bool({"alignments", "graphs"} & {*(self.files or ())})
+        return self.choice is not None or bool(parts) or bool(_FROM_GRAPHS & {*(self.files or ())})
 
     @contextlib.contextmanager
     def opened(self) -> Iterator[Mapping[str, TextIO]]:
@@ -103,7 +110,7 @@ class Printing:
         listed: tuple[str, ...] = ()
         if self.needs_graph and decoding.found:
             if graph is None:
-                raise UsageError("output.choice, output.show and output.alignments need a decoder that returns graphs")
+                raise UsageError("output.choice, .show, .alignments and .details need a decoder that returns graphs")
             if self.choice is None:
                 best = _best(graph)
             else:
@@ -148,6 +155,10 @@ class Printing:
         if "unknowns" in self._files and decoding.unknown is None and decoding.found:
             raise UsageError("output.unknowns: the decoder does not say which words are unknown")
         yield "unknowns", " ".join(decoding.unknown() if decoding.unknown is not None else ()) + "\n"
+        if "details" in self._files and graph is not None and len(best := _best(graph)):
+            known = decoding.unknown() if decoding.unknown is not None else ()
+            text = details_of(best, self.names, frozenset(known))
+            yield "details", text if self.escape is None else unescape(text, self.escape)
         if self.graphs is not None and graph is not None:
             out = io.StringIO()
             self.graphs.write_into(graph, decoding.id, out)
@@ -172,7 +183,7 @@ def _segmented(text: str, best: Derivations | None) -> str:
     if best is None or not len(best):
         return text
     given, parts, at = words(text), [], 0
-    for (first, last), size in phrases_of(best)[0]:
-        parts += [*given[at : at + size], f"|{first}-{last - 1}|"]
-        at += size
+    for phrase in phrases_of(best)[0]:
+        parts += [*given[at : at + phrase.size], f"|{phrase.first}-{phrase.last - 1}|"]
+        at += phrase.size
     return " ".join([*parts, *given[at:]])

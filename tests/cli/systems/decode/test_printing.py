@@ -78,6 +78,15 @@ class TestPrinting:
         found = smt("decode", "-c", config("[n-best-list]", "lists 3 distict"), stdin=INPUT)
         assert "expected FILE N, or FILE N distinct; did you mean 'distinct'?, found 'lists 3 distict'" in found.err
 
+    def test_details(self, smt: Smt) -> None:
+        """A phrase without target words keeps its position."""
+        name = config("[translation-details]", "details", "[drop-unknown]", "true", "[minimum-bayes-risk]", "true")
+        smt("decode", "-c", name, "-j", 2, stdin="petersen das brot\nkoch xyz\n\n").ok()
+        first, second = Path("details").read_text().split("\nTRANSLATION HYPOTHESIS DETAILS:\n")[1:]
+        assert "  SOURCE: [1..2] das brot\n  TRANSLATED AS: the bread\n  WORD ALIGNED: 0-0 1-1 \n" in first
+        assert "         SOURCE: [1..1] xyz\n  TRANSLATED AS: \n" in second
+        assert "\n  SOURCE: 0 1\n  TARGET: 0 1\n\n\nSCORES (UNWEIGHTED/WEIGHTED): core=(" in second
+
     def test_one_of_two_search_graphs(self, smt: Smt) -> None:
         name = config("[output-search-graph]", "plain", "[output-search-graph-extended]", "extended")
         found = smt("decode", "-c", name, stdin=INPUT)
@@ -141,6 +150,7 @@ class TestPrinting:
         for setting, message in (
             ("output.choice=lattice-mbr", "output.choice: needs a decoder of phrases"),
             ("output.gains=out", "output.gains: needs output.choice: lattice-mbr"),
+            ("output.details=out", "output.details: expected derivations made of phrases, found others"),
         ):
             found = smt("decode", "-c", "run.yaml", "--set", setting, stdin="der koch\n")
             assert found.code
