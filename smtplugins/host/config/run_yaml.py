@@ -268,9 +268,8 @@ class _Tree:
         if key not in self.hints or not text.startswith("unknown "):
             return text
         name, hint = self.hints[key]
-        if hint.startswith("; instead: "):
-            # The features that we know would hide it.
-            text = text.partition("; known: ")[0]
+        # The features that we know would hide what to do instead.
+        text = text.partition("; known: ")[0] if hint.startswith("; instead: ") else text
         return f"{text}{hint} ({argument(f'ignore={[name]}', f'--ignore {name}')} continues without)"
 
     def translate(self, plain: Any) -> tuple[str, ...]:
