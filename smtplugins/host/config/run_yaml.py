@@ -265,12 +265,9 @@ class _Tree:
 
     def explained(self, key: tuple[str, ...], text: str) -> str:
         """An error; that of a feature of a toolkit that no plugin offers says what to do."""
-        if key not in self.hints or not text.startswith("unknown "):
-            return text
-        name, hint = self.hints[key]
-        # The features that we know would hide what to do instead.
-        text = text.partition("; known: ")[0] if hint.startswith("; instead: ") else text
-        return f"{text}{hint} ({argument(f'ignore={[name]}', f'--ignore {name}')} continues without)"
+        from smtplugins.host.config.toolkits.draft import explained
+
+        return explained(text, *self.hints[key]) if key in self.hints else text
 
     def translate(self, plain: Any) -> tuple[str, ...]:
         """Replace old keys, which are returned, and remember where their values stand in the file."""

@@ -12,6 +12,7 @@ from smtformats.config.settings import Setting, Settings
 from smtformats.errors import quote
 from smtformats.format import shortest
 from smtplugins.contracts.spec import Spec
+from smtplugins.host.arguments import argument
 
 _NUMBERS = ("limit", "max_span", "scores", "backoff")
 Harmless = tuple[str, Callable[[str], bool]]
@@ -224,6 +225,15 @@ class Draft:
         ignored = [refusal for refusal in self.refused if bare(refusal.key) in wanted]
         self.refused = [refusal for refusal in self.refused if refusal not in ignored]
         return ignored + [self._leave_out(name) for name in self.ignorable if bare(name) in wanted]
+
+
+def explained(text: str, name: str, hint: str) -> str:
+    """The error of a feature that no plugin offers, with a hint and how to leave it out; other errors unchanged."""
+    if not text.startswith("unknown "):
+        return text
+    # The features that we know would hide what to do instead.
+    text = text.partition("; known: ")[0] if hint.startswith("; instead: ") else text
+    return f"{text}{hint} ({argument(f'ignore={[name]}', f'--ignore {name}')} continues without)"
 
 
 def _number(value: Any) -> Any:
