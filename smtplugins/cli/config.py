@@ -15,7 +15,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help="load a configuration's features, tables and decoder, and print all keys it sets as a run.yaml with "
         "absolute paths",
     )
-    options.add_config(verb, required=True)
+    options.add_config(verb, required=True, argument=True)
     options.add_cache(verb)
     options.add_common(verb)
     verb.set_defaults(command=show)

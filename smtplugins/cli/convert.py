@@ -37,7 +37,11 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--unescape", metavar="NAME", help=f"undo this escaping of special characters in words: {spellings}"
     )
-    parser.add_argument("--escape", metavar="NAME", help="apply this escaping, after --unescape if both are given")
+    parser.add_argument(
+        "--escape",
+        metavar="NAME",
+        help="apply this escaping, after --unescape if both are given; moses alone is undone without loss",
+    )
     options.add_ignore(parser)
     options.add_precision(parser)
 

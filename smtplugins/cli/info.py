@@ -5,8 +5,11 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING
 
+from smtformats import FormatError
 from smtplugins.cli import options
+from smtplugins.contracts.errors import SmtError
 from smtplugins.host import printing as tables
+from smtplugins.host.errors import message
 
 if TYPE_CHECKING:
     from smtplugins.host.files.description import Description
@@ -30,17 +33,26 @@ def run(args: argparse.Namespace) -> None:
 
     host = options.load_host(args)
     several = len(args.file) > 1
-    records = []
-    for number, path in enumerate(args.file):
-        description = host.describe(path, args.from_format)
+    records, wrong, shown = [], [], False
+    for path in args.file:
+        try:
+            description = host.describe(path, args.from_format)
+        except (SmtError, FormatError, OSError) as error:
+            if not several:
+                raise
+            wrong.append(message(error))
+            continue
         if args.format == "json":
             records.append({"file": path, **description.record()} if several else description.record())
             continue
-        if number:
+        if shown:
             options.show()
         _show(description, args.format, {"file": path} if several else {})
-    if records:
+        shown = True
+    if args.format == "json":
         options.show(json.dumps(records if several else records[0], indent=1, ensure_ascii=False))
+    if wrong:
+        raise SmtError("\nsmt: ".join(wrong))
 
 
 def _show(description: Description, style: str, named: dict[str, str]) -> None:

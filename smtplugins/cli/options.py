@@ -71,14 +71,20 @@ class _InputFile(argparse.Action):
     def __call__(
         self, parser: argparse.ArgumentParser, namespace: argparse.Namespace, values: Any, option: str | None = None
     ) -> None:
-        if getattr(namespace, "input", None) != parser.get_default("input"):
-            parser.error("expected the input once, found both FILE and -i")
-        namespace.input = values
+        take_input(parser, namespace, values)
+
+
+def take_input(parser: argparse.ArgumentParser, namespace: argparse.Namespace, values: Any) -> None:
+    """Set ``input`` to what is given as an argument."""
+    if getattr(namespace, "input", None) != parser.get_default("input"):
+        parser.error("expected the input once, found both FILE and -i")
+    namespace.input = values
 
 
 def add_escape(parser: argparse.ArgumentParser | argparse._ArgumentGroup, what: str) -> None:
     """Add the option for the escapes of the model's words."""
-    parser.add_argument("--escape", metavar="NAME", help=f"{what}: moses (&#91; for [), joshua (-lsb-)")
+    names = "moses (&#91; for [), joshua (-lsb-) or ptb (-LSB-); of these, moses alone is undone without loss"
+    parser.add_argument("--escape", metavar="NAME", help=f"{what}: {names}")
 
 
 def add_cache(parser: argparse.ArgumentParser) -> None:
@@ -102,11 +108,20 @@ def add_ignore(parser: argparse.ArgumentParser | argparse._ArgumentGroup) -> Non
     )
 
 
-def add_config(parser: argparse.ArgumentParser | argparse._ArgumentGroup, *, required: bool) -> None:
-    """Add the configuration and what changes it."""
-    parser.add_argument(
-        "-c", "--config", required=required, metavar="FILE", help="run.yaml, cdec.ini, moses.ini or joshua.config"
+def add_config(
+    parser: argparse.ArgumentParser | argparse._ArgumentGroup, *, required: bool, argument: bool = False
+) -> None:
+    """Add the configuration, also as an ``argument`` where it is the only file, and what changes it."""
+    place = parser.add_mutually_exclusive_group(required=required) if argument else parser
+    place.add_argument(
+        "-c",
+        "--config",
+        required=required and not argument,
+        metavar="FILE",
+        help="run.yaml, cdec.ini, moses.ini or joshua.config",
     )
+    if argument:
+        place.add_argument("config", nargs="?", default=argparse.SUPPRESS, metavar="FILE", help="same as -c FILE")
     parser.add_argument(
         "--set",
         action="append",
@@ -115,6 +130,17 @@ def add_config(parser: argparse.ArgumentParser | argparse._ArgumentGroup, *, req
         help="override a key, such as decoder.pop_limit=200 (repeatable)",
     )
     add_ignore(parser)
+
+
+def add_features(parser: argparse.ArgumentParser | argparse._ArgumentGroup, weight: str) -> None:
+    """Add the option for features beside those of a configuration."""
+    parser.add_argument(
+        "--feature",
+        action="append",
+        default=[],
+        metavar="NAME[,key=value...]",
+        help=f"add a feature to those of the configuration; {weight} (repeatable)",
+    )
 
 
 def add_output(parser: argparse.ArgumentParser) -> None:

@@ -33,6 +33,19 @@ def test_shown_configuration_reads_back(smt: Smt, tmp_path: Path) -> None:
     assert smt("config", "show", "-c", "-", stdin=shown).ok() == shown
 
 
+def test_the_configuration_is_an_argument_or_an_option(smt: Smt) -> None:
+    Path("run.yaml").write_text(TEXT)
+    assert smt("config", "show", "run.yaml").ok() == smt("config", "show", "-c", "run.yaml").ok()
+    for given, found in (
+        ((), "one of the arguments -c/--config FILE is required"),
+        (("run.yaml", "-c", "run.yaml"), "not allowed with argument "),
+        (("-c", "run.yaml", "run.yaml"), "not allowed with argument -c/--config"),
+    ):
+        result = smt("config", "show", *given)
+        assert (result.code, result.out) == (2, "")
+        assert found in result.err
+
+
 def test_overrides(smt: Smt) -> None:
     Path("run.yaml").write_text(TEXT)
     shown = smt("config", "show", "-c", "run.yaml", "--set", "decoder.pop_limit=200", "--set", "seed=3").ok()

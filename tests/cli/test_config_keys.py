@@ -48,6 +48,7 @@ USED: dict[str, tuple[str, set[str]]] = {
     "output.format": ("no-such-format", {"decode"}),
     "output.fields": ("[no-such-field]", {"decode"}),
     "output.template": ("no-%d", {"decode"}),
+    "output.rescored": ("no-such-rescoring", {"decode"}),
     "output.project_case": ("often", ALL),
     "output.lists": ("7", ALL),
     "output.choice": ("no-such-choice", {"decode"}),

@@ -62,6 +62,12 @@ def test_several_files(smt: Smt, nbest: Path) -> None:
     result = smt("info", "text", "x")
     assert (result.code, result.out.count("text")) == (1, 3)
     assert result.err.startswith("smt: x:1: field 3: expected a finite number, found 'x'")
+    # The others are described all the same.
+    result = smt("info", "none", "text", "x", nbest, "-f", "json")
+    assert (result.code, [record["file"] for record in json.loads(result.out)]) == (1, ["text", str(nbest)])
+    first, second = result.err.splitlines()
+    assert first == "smt: none: No such file or directory"
+    assert second.startswith("smt: x:1: field 3: expected a finite number, found 'x'")
 
 
 def test_unreadable_file(smt: Smt) -> None:

@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import argparse
+import os
 
 from smtplugins.cli import options
+from smtplugins.contracts.errors import UsageError
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the options."""
     parser.add_argument(
-        "runs", nargs="*", metavar="RUN", help="folders of learning runs, or of several runs (run-1, ...)"
+        "runs",
+        nargs="*",
+        metavar="RUN|FILE",
+        help="folders of learning runs, or of several runs (run-1, ...); a file is the same as -i FILE",
     )
     parser.add_argument("-i", "--input", metavar="FILE", help="n-best lists (default: the first run's, if it has any)")
     parser.add_argument(
@@ -48,6 +53,13 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> None:
     """Run the command."""
+    files = [name for name in args.runs if os.path.exists(name) and not os.path.isdir(name)]
+    if len(files) + (args.input is not None) > 1:
+        named = ", ".join([*files, *([args.input] if args.input is not None else [])])
+        raise UsageError(f"expected one file of n-best lists, found {named}")
+    if files:
+        args.input = files[0]
+        args.runs = [name for name in args.runs if name not in files]
     manifest = options.Manifest(args, [args.input, args.weights, args.source, args.baseline, args.built, *args.ref])
     host = options.load_host(args)
     report = options.call(host.report, args, lists=args.input, refs=args.ref, missing=args.missing_weight)

@@ -15,13 +15,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--decoder", metavar="NAME[,key=value...]", help="use this decoder instead; parsing options are kept"
     )
-    parser.add_argument(
-        "--feature",
-        action="append",
-        default=[],
-        metavar="NAME[,key=value...]",
-        help="add a feature to those of the configuration; its weight comes from -w or --set-weight (repeatable)",
-    )
+    options.add_features(parser, "its weight comes from -w or --set-weight")
     parser.add_argument("-w", "--weights", metavar="FILE", help="weights instead of the configuration's")
     options.add_set_weight(parser)
     options.add_escape(parser, "escape input words and unescape translations, for tables made with it (sets escape)")

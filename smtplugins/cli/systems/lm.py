@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Callable
+from typing import Any
 
 from smtplugins.cli import options
 from smtplugins.contracts.errors import UsageError
@@ -24,7 +26,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "-o",
         "--output",
-        action="append",
+        action=_Output,
         default=[],
         metavar="ARPA",
         help="ARPA file, compressed if .gz (default: standard output, or none with --binary)",
@@ -34,8 +36,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--binary", metavar="FILE", help="write a KenLM probing file, which loads instantly")
     parser.add_argument(
         "--prune",
+        action=_Numbers,
         nargs="+",
-        type=int,
+        number=int,
         default=[],
         metavar="T",
         help="drop n-grams seen T times or fewer: a threshold per order, the last for all higher orders; 0 0 1 drops "
@@ -43,8 +46,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--discount-fallback",
+        action=_Numbers,
         nargs="*",
-        type=float,
+        number=float,
         metavar="D",
         help="discounts of counts 1, 2, and 3 or more for orders where none can be estimated, as in small or "
         "artificial texts (without values: 0.5 1 1.5)",
@@ -54,6 +58,39 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--memory", metavar="SIZE", help="fail if more memory is needed: 500M, 8G (default: 80%% of the machine's)"
     )
+
+
+class _Output(argparse.Action):
+    """Append the option and its value: only ``-o`` was the order."""
+
+    def __call__(
+        self, parser: argparse.ArgumentParser, namespace: argparse.Namespace, values: Any, option: str | None = None
+    ) -> None:
+        setattr(namespace, self.dest, [*getattr(namespace, self.dest), (option, values)])
+
+
+class _Numbers(argparse.Action):
+    """Take the numbers behind an option; the one argument behind them is the text, another spelling of ``-i``."""
+
+    def __init__(self, *, number: Callable[[str], float], **options: Any) -> None:
+        super().__init__(**options)
+        self._number = number
+
+    def __call__(
+        self, parser: argparse.ArgumentParser, namespace: argparse.Namespace, values: Any, option: str | None = None
+    ) -> None:
+        numbers = []
+        for text in values:
+            try:
+                numbers.append(self._number(text))
+            except ValueError:
+                break
+        rest = values[len(numbers) :]
+        if len(rest) > 1 or (rest and self.nargs == "+" and not numbers):
+            parser.error(f"argument {option}: expected numbers, found {rest[0]!r}")
+        setattr(namespace, self.dest, numbers)
+        if rest:
+            options.take_input(parser, namespace, rest[0])
 
 
 def run(args: argparse.Namespace) -> None:
@@ -70,9 +107,9 @@ def run(args: argparse.Namespace) -> None:
 
 def _order_and_output(args: argparse.Namespace) -> tuple[int, str | None]:
     """The order and the output, if there is one: without ``--order``, a first ``-o`` that is a number is the order."""
-    order, files = args.order, list(args.output)
+    order, files = args.order, [name for _, name in args.output]
     if order is None:
-        if not files or not (files[0].isascii() and files[0].isdigit()):
+        if not files or args.output[0][0] != "-o" or not (files[0].isascii() and files[0].isdigit()):
             raise UsageError("expected the order of the model (--order N), found none")
         order = int(files.pop(0))
         options.notes(args)(f"-o {order} is taken for the order: write --order {order}, as -o is the output")

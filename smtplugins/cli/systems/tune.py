@@ -119,6 +119,7 @@ def _add_decoder(parser: argparse.ArgumentParser) -> None:
     options.add_config(group, required=False)
     options.add_escape(group, "escape input words and unescape translations, for tables made with it (sets escape)")
     group.add_argument("--decoder", metavar="NAME[,key=value...]", help="use this decoder; parsing options are kept")
+    options.add_features(group, "learning begins with the weight 0, or that of -w")
     group.add_argument(
         "-k", "--nbest", type=int, metavar="N", help="length of n-best lists (default: output.nbest, or 100)"
     )
@@ -152,7 +153,7 @@ def run(args: argparse.Namespace) -> None:
             )
         _tune_with_decoder(args)
     else:
-        for name in ("set", "ignore", "escape", "decoder", "nbest", "whole", *_LOOP):
+        for name in ("set", "ignore", "escape", "decoder", "feature", "nbest", "whole", *_LOOP):
             value = getattr(args, name)
             # 0 is a value, though it is false.
             if value is not None and value is not False and value != []:
@@ -310,7 +311,7 @@ def _tune_with_decoder(args: argparse.Namespace) -> None:
         raise UsageError("expected a folder for the run (--dir DIR, or output.dir in the configuration), found none")
     plan = plan_of(host, config.learner or LOOP, args.keep, args.runs, seed=config.seed, combine=args.combine)
     tune = _tune_policy if policies.takes_tasks_only(host, plan.learner) else _tune_loop
-    manifest = options.Manifest(args, [args.config, args.weights])
+    manifest = options.Manifest(args, [args.config, args.weights, *options.feature_files(args)])
     result = tune(host, config, args)
     _write(host, args, result)
     manifest.write(host, seed=config.seed, signatures=[result.signature])
@@ -334,7 +335,8 @@ def _given(config: RunConfig, args: argparse.Namespace) -> dict[str, Any]:
     """The arguments of learning with a decoder; the learner and ``--ignore`` are in the configuration already."""
     from smtplugins.host import runs
 
-    return {"config": config, "start": args.weights, "command": runs.argv(), "learner": None, "ignore": None}
+    unchanged = {"learner": None, "ignore": None}
+    return {"config": config, "start": args.weights, "command": runs.argv(), "features": args.feature, **unchanged}
 
 
 def _tune_loop(host: Host, config: RunConfig, args: argparse.Namespace) -> Ended:

@@ -13,7 +13,7 @@ from smtplugins.host.decode.parsing import SentenceForest, SentenceParser, Weigh
 from smtplugins.host.decode.parsing_options import MARKS, NO_LIMIT, GrammarOptions, ParsingOptions
 from smtplugins.host.decode.phrase_decoding import PhraseDecoder, PhraseWorker, check_phrases
 from smtplugins.host.decode.phrase_options import PhraseOptions, PhraseTableOptions, StackOptions, nats
-from smtplugins.host.decode.sentences import read_sentences, read_source
+from smtplugins.host.decode.sentences import read_sentences, read_source, target_of
 from smtplugins.host.decode.statistics import Times, added
 from smtplugins.host.decode.threads import in_order
 from smtplugins.host.decode.translator import Translator, make_translator
@@ -51,5 +51,6 @@ __all__ = [
     "read_source",
     "rule_text",
     "sides",
+    "target_of",
     "unknown_words",
 ]

@@ -12,10 +12,10 @@ import os
 import re
 import types
 import typing
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from smtformats.errors import quote
 from smtformats.escapes import SCHEMES
@@ -30,10 +30,6 @@ from smtplugins.host.config.passes import ForestPass
 from smtplugins.host.config.rule_tables import RuleTable
 from smtplugins.host.config.written import as_yaml
 from smtplugins.host.errors import message
-
-if TYPE_CHECKING:
-    from smtplugins.host.config.toolkits.draft import Draft
-
 
 Override = str | tuple[str, Any]
 """``decoder.pop_limit=200``, whose value is read as YAML, or the key and a value: ``("decoder.pop_limit", 200)``."""
@@ -65,8 +61,9 @@ class OutputConfig:
 
     ``unique``, ``format`` and ``fields`` (``host/files/list_fields.py``) apply to lists that are written, into the file
     ``lists`` if it is set, beside the translations. ``template`` is Joshua's output-format for each hypothesis
-    (``host/files/joshua_output.py``), ``project_case`` gives translations the case of aligned source words. ``choice``
-    says which translation is printed (``host/decode/printing``), ``show`` which parts its line has. ``alignments``,
+    (``host/files/joshua_output.py``), listed again by scores with references if it is ``rescored``; ``project_case``
+    gives translations the case of aligned source words. ``choice`` says which translation is printed
+    (``host/decode/printing``), ``show`` which parts its line has. ``alignments``,
     ``unknowns`` and ``graphs`` are files of word alignments, unknown words and search graphs, by default in
     moses-search-graph, ``gains`` is a file of the texts that ``choice: lattice-mbr`` chose from, ``details`` of the
     phrases and features of the best derivations (``host/decode/printing/details.py``). ``forests`` is the folder of
@@ -80,6 +77,7 @@ class OutputConfig:
     format: str = "moses-nbest"
     fields: tuple[str, ...] = ()
     template: str | None = None
+    rescored: Spec | None = None
     project_case: bool | None = None
     lists: Path | None = None
     choice: Spec | None = None
@@ -188,6 +186,7 @@ def load_config(
         data = stream.read()
     file = None if os.fspath(path) == "-" else Path(os.path.abspath(path))
     from smtplugins.host.config.toolkits import draft, toolkit_settings
+    from smtplugins.host.config.toolkits.refusals import check_settings, setting_notes
 
     settings = toolkit_settings(data, name, format)
     if settings is None:
@@ -202,7 +201,7 @@ def load_config(
         # The toolkits resolve paths against the working directory.
         tree = _Tree(name, Path.cwd())
         tree.lines.update(made.lines)
-        ignored = _check_settings(made, list(ignore), name)
+        ignored = check_settings(made, list(ignore), name)
         tree.hints = made.hints()
         plain = made.values
     notes = old_key_notes(name, tree.translate(plain), plain)
@@ -215,39 +214,10 @@ def load_config(
     if settings is not None:
         object.__setattr__(record, "_toolkit", settings.origin.partition("-")[0])
         object.__setattr__(record, "_unused", (*made.unused(), *ignored))
-        notes += _notes(name, made.unused(noted=True), ignored)
+        notes += setting_notes(name, made.unused(noted=True), ignored)
         notes += tuple(f"{name}: {remark}" for remark in made.remarks)
     object.__setattr__(record, "_notes", notes)
     return record
-
-
-def _check_settings(made: Draft, ignore: Sequence[str], name: str) -> list[str]:
-    """Refuse unsupported settings that change translations; return those to ignore as text."""
-    from smtplugins.host.config.toolkits.draft import bare
-
-    keys = {*(refusal.key for refusal in made.refused), *made.ignorable}
-    for key in ignore:
-        if bare(key) not in {bare(name) for name in (*keys, *(setting.key for setting in made.settings.entries))}:
-            known = suggestion(key, keys) if keys else "; none of its settings is refused"
-            raise UsageError(f"{argument('ignore')} {key}: {name} has no such setting{known}")
-    ignored = made.ignore(ignore)
-    if made.refused:
-        first, *rest = sorted(made.refused, key=lambda refusal: refusal.line)
-        text = f"expected {first.expected}, found {first.found}: it changes translations and is not supported"
-        more = "".join(f"; line {r.line}: {r.key}: expected {r.expected}, found {r.found}" for r in rest)
-        refused = list(dict.fromkeys(refusal.key for refusal in (first, *rest)))
-        all_keys = argument(f"ignore={refused}", " ".join(f"--ignore {key}" for key in refused))
-        raise ConfigError(name, first.line, first.key, f"{text}{more} ({all_keys} continues without)")
-    return [f"line {r.line}: {r.key} {r.found}, which changes translations" for r in ignored]
-
-
-def _notes(name: str, unused: Sequence[str], ignored: Sequence[str]) -> tuple[str, ...]:
-    notes = []
-    if ignored:
-        notes.append(f"{name}: ignored: {'; '.join(ignored)}")
-    if unused:
-        notes.append(f"{name}: not used, without an effect on translations: {'; '.join(unused)}")
-    return tuple(notes)
 
 
 class _Tree:
@@ -290,7 +260,8 @@ class _Tree:
     def _error_at(self, key: tuple[str, ...], text: str) -> SmtError:
         if key[:3] in self.arguments:
             return UsageError(f"{self.arguments[key[:3]]}: {text}")
-        near = next((key[:n] for n in range(len(key), -1, -1) if key[:n] in self.lines), ())
+        places = [key, (*key, "name"), *(key[:n] for n in range(len(key) - 1, -1, -1))]
+        near = next((place for place in places if place in self.lines), ())
         for given in self.overridden:
             if key[: len(given)] == given or (given[: len(key)] == key and key not in self.lines):
                 return UsageError(f"{argument('overrides', '--set')}: {'.'.join(key)}: {text}")
@@ -414,8 +385,10 @@ class _Tree:
         missing = record.missing if isinstance(record, ModelConfig) else None
         if missing is not None and not abs(missing) < FLOAT32_END:
             raise self.error((*key, "missing"), "expected a number that fits 32-bit floats, found a larger one")
-        if isinstance(record, OutputConfig) and record.nbest is not None and record.nbest < 1:
-            raise self.error((*key, "nbest"), f"expected a number from 1 on, found {record.nbest}")
+        for name, least in (("nbest", 1), ("first_id", 0)):
+            number = getattr(record, name) if isinstance(record, OutputConfig) else None
+            if number is not None and number < least:
+                raise self.error((*key, name), f"expected a number from {least} on, found {number}")
         return record
 
     def _spec(self, value: Any, key: tuple[str, ...]) -> Spec:

@@ -80,6 +80,9 @@ def decode_files(
 
 def _check_lines(config: RunConfig, template: str | None, lists: Path | None, printing: Printing) -> None:
     """Raise UsageError if the configuration asks for lines that are made in two ways."""
+    if printing.rescored is not None and template is None:
+        with config.at("output", "rescored"):
+            raise UsageError("expected lines by output.template (and no --to)")
     ways = {"choice": printing.choice is not None, "show": bool(printing.parts)}
     given = {"template": template is not None, "project_case": bool(config.output.project_case)}
     for key in (key for key, on in given.items() if on):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
@@ -20,7 +20,16 @@ from smtplugins.host.learn.checking import COMPONENT
 if TYPE_CHECKING:
     from smtformats import Format
     from smtplugins.contracts.decoders import Decoding
+    from smtplugins.core.graph.derivations import Derivations
     from smtplugins.core.graph.hypergraph import Hypergraph
+
+
+class Ranked(Protocol):
+    """Ranks the derivations of a graph."""
+
+    def __call__(self, graph: Hypergraph, *, k: int, unique: bool) -> Derivations:
+        """The ``k`` best derivations, of ``unique`` texts if that is wanted."""
+        ...
 
 
 def candidates_of(
@@ -34,6 +43,7 @@ def candidates_of(
     hidden: Collection[str] = (),
     trees: bool = False,
     moses: bool = False,
+    ranked: Ranked | None = None,
 ) -> Candidates | None:
     """The ``k`` best derivations of a decoding as an n-best list; ``None`` without a translation.
 
@@ -41,7 +51,8 @@ def candidates_of(
     with alignments as in Moses if it is a ``moses`` list.
 
     Features with the value 0 are left out unless they are among ``names`` or another component of the same feature
-    (``NAME[0]``, ``NAME[1]``) is not 0. ``hidden`` features count in the totals only.
+    (``NAME[0]``, ``NAME[1]``) is not 0. ``hidden`` features count in the totals only. ``ranked`` ranks derivations
+    otherwise than by their scores.
     """
     best = decoding.best
     if not decoding.found:
@@ -49,13 +60,13 @@ def candidates_of(
         return Candidates(id=decoding.id, texts=[best], layouts=[()], values=[[]], totals=[0.0]) if best else None
     always = tuple(name for name in names if name not in hidden)
     extras: dict[str, list[str]] = {}
-    if k == 1 and not fields:
+    if k == 1 and not fields and ranked is None:
         texts, columns, rows, totals = _only(decoding)
     else:
         if graph is None:
             what = f"a list with {fields[0]}" if fields else "a list of more than one translation"
             raise UsageError(f"the decoder gives no graph, so there is no {what}")
-        texts, columns, rows, totals, extras = _derivations(graph, k, unique, fields, trees, moses)
+        texts, columns, rows, totals, extras = _derivations(graph, k, unique, fields, trees, moses, ranked)
         if not texts and best:
             return None
         if not texts:
@@ -114,12 +125,12 @@ def _only(decoding: Decoding) -> tuple[list[str], list[str], list[list[float]], 
 
 
 def _derivations(
-    graph: Hypergraph, k: int, unique: bool, fields: Sequence[str], trees: bool, moses: bool
+    graph: Hypergraph, k: int, unique: bool, fields: Sequence[str], trees: bool, moses: bool, ranked: Ranked | None
 ) -> tuple[list[str], list[str], list[list[float]], list[float], dict[str, list[str]]]:
     """Texts, feature names, their values in each derivation, scores, and the fields asked for."""
     from smtplugins.core.graph.inference import kbest
 
-    derivations = kbest(graph, k=k, unique=unique)
+    derivations = (kbest if ranked is None else ranked)(graph, k=k, unique=unique)
     rows = [derivation.features().tolist() for derivation in derivations]
     if not fields:
         extras = {}

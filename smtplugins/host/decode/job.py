@@ -7,12 +7,14 @@ from __future__ import annotations
 
 import contextlib
 import errno
+import functools
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Sized
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, TextIO
 
-from smtformats import Candidates, Format
+from smtformats import Candidates, Format, FormatError
+from smtformats.escapes import escape
 from smtformats.files import open_write
 from smtformats.tokens import BadField
 from smtplugins.contracts.data import Sentence
@@ -21,7 +23,7 @@ from smtplugins.contracts.errors import SentenceError, SmtError, UsageError
 from smtplugins.contracts.models import Model
 from smtplugins.host.arguments import argument
 from smtplugins.host.decode.built_steps import BuiltTree, children, line_of, sides, source_words
-from smtplugins.host.decode.decoded_lists import candidates_of, writable_lists
+from smtplugins.host.decode.decoded_lists import Ranked, candidates_of, writable_lists
 from smtplugins.host.decode.printing.lines import Printing
 from smtplugins.host.decode.statistics import DecodingStatistics, Times, added
 from smtplugins.host.decode.translator import Translator
@@ -85,11 +87,13 @@ def run(
     quiet: bool = True,
     keep: Callable[[Candidates], object] = lambda nbest: None,
     label: str = "sentences",
+    otherwise: str = "all others are",
 ) -> DecodingStatistics:
     """Decode the sentences and write what ``outputs`` asks for, but for the statistics, which are returned.
 
     ``jobs`` processes share what is loaded; they make lists and run Python features in parallel. By default the runner
-    is the configuration's. ``keep`` is given each n-best list. ``label`` is that of the progress bar.
+    is the configuration's. ``keep`` is given each n-best list. ``label`` is that of the progress bar. ``otherwise``
+    ends the error for sentences that cannot be translated.
     """
     output, built, precision = outputs.output, outputs.built, outputs.precision
     shown = number(None if built is None else precision)
@@ -124,19 +128,39 @@ def run(
             _write_texts(results(), output)
         elif outputs.lists is not None:
             with open_write(output) as out:
-                write_all(record, _lists(_texts_written(results(), out, output), keep), outputs.lists, precision)
+                _write_lists(record, _lists(_texts_written(results(), out, output), keep), outputs.lists, precision)
         else:
-            write_all(record, _lists(results(), keep), output, precision)
+            _write_lists(record, _lists(results(), keep), output, precision)
     if files is not None:
         files.write_beside()
-    _check_all_translated(faults)
+    _check_all_translated(faults, otherwise)
     return statistics
 
 
-def _check_all_translated(faults: Sequence[str]) -> None:
+def _check_all_translated(faults: Sequence[str], otherwise: str) -> None:
     if faults:
         which = "1 sentence is" if len(faults) == 1 else f"{len(faults)} sentences are"
-        raise SentenceError(f"{which} not translated, all others are: {'; '.join(faults)}")
+        raise SentenceError(f"{which} not translated, {otherwise}: {'; '.join(faults)}")
+
+
+def _write_lists(record: Format, lists: Iterable[Candidates], path: Path, precision: int | None) -> None:
+    """Write n-best lists; a list that the format cannot hold is named by its sentence."""
+    last = ""
+
+    def told() -> Iterator[Candidates]:
+        nonlocal last
+        for nbest in lists:
+            last = nbest.id
+            yield nbest
+
+    try:
+        write_all(record, told(), path, precision)
+    except FormatError as error:
+        if error.file or not last:
+            raise
+        other = argument("to_format='jsonl'", "--to jsonl")
+        text = f"{record.name} expects {error.expected}, found {error.found} ({other} writes any text)"
+        raise SmtError(f"sentence {last}: {text}") from None
 
 
 def _lists(results: Iterable[_Result], keep: Callable[[Candidates], object]) -> Iterator[Candidates]:
@@ -251,6 +275,29 @@ class _Task:
         nbest, template, cased = self.outputs.nbest, self.outputs.template, self.outputs.project_case
         if nbest is None and not cased:
             return None, (decoding.best,)
+        candidates = self._candidates(sentence, decoding, graph)
+        if nbest is None:
+            return None, (decoding.best if candidates is None else candidates.texts[0],)
+        if template is None:
+            return candidates, ()
+        # Joshua treats an empty line as a sentence without a translation.
+        found = decoding.found and candidates is not None and bool(sentence.tokens or sentence.lattice is not None)
+        spell = three_decimals if self.outputs.precision is None else number(self.outputs.precision)
+        given = Candidates(id=decoding.id, texts=[decoding.best]) if candidates is None else candidates
+        lines = tuple(printed(given, template, found=found, number=spell))
+        rescored = None if self.outputs.printing is None else self.outputs.printing.rescored
+        if rescored is None or not found:
+            return candidates, lines
+        ranked = functools.partial(rescored.list, references=self._references(sentence))
+        again = self._candidates(sentence, decoding, graph, ranked)
+        assert again is not None
+        return candidates, (*lines, *printed(again, template, number=spell), *lines)
+
+    def _candidates(
+        self, sentence: Sentence, decoding: Decoding, graph: Hypergraph | None, ranked: Ranked | None = None
+    ) -> Candidates | None:
+        """The n-best list of a decoding, or the list ``ranked`` of its derivations."""
+        nbest, cased, scheme = self.outputs.nbest, self.outputs.project_case, self.translator.config.escape
         candidates = candidates_of(
             decoding,
             1 if nbest is None else nbest,
@@ -260,23 +307,23 @@ class _Task:
             fields=tuple(dict.fromkeys((*self.fields, *(("alignment",) if cased else ())))),
             hidden=self.hidden,
             trees=decoding.built is not None,
-            moses=not cased and template is None,
+            moses=not cased and self.outputs.template is None,
+            ranked=ranked,
         )
-        if candidates is not None and self.translator.config.escape is not None:
-            candidates = unescaped_input(candidates, self.translator.config.escape)
+        if candidates is not None and scheme is not None:
+            candidates = unescaped_input(candidates, scheme)
         if cased and candidates is not None and "alignment" in candidates.extras:
             candidates = recased(candidates, sentence.tokens)
             if "alignment" not in self.fields:
                 del candidates.extras["alignment"]
-        if nbest is None:
-            return None, (decoding.best if candidates is None else candidates.texts[0],)
-        if template is None:
-            return candidates, ()
-        # Joshua treats an empty line as a sentence without a translation.
-        found = decoding.found and candidates is not None and bool(sentence.tokens or sentence.lattice is not None)
-        spell = three_decimals if self.outputs.precision is None else number(self.outputs.precision)
-        given = Candidates(id=decoding.id, texts=[decoding.best]) if candidates is None else candidates
-        return candidates, tuple(printed(given, template, found=found, number=spell))
+        return candidates
+
+    def _references(self, sentence: Sentence) -> list[str]:
+        """The references of a sentence, as the words of the model are spelt."""
+        scheme = self.translator.config.escape
+        if scheme is None:
+            return list(sentence.references)
+        return [escape(line, scheme) for line in sentence.references]
 
 
 @dataclass(frozen=True)

@@ -12,8 +12,10 @@ from typing import TYPE_CHECKING, Any
 
 from smtplugins.contracts.decoders import Decoding
 from smtplugins.contracts.errors import SmtError, UsageError
+from smtplugins.core.search.neighbours import FAULT, NeighbouringPhrases
+from smtplugins.core.search.neighbours import NAME as CONSTRAINT
 from smtplugins.core.search.phrases import hypergraph_of_phrases, phrase_searcher, position_feature, reordering
-from smtplugins.core.search.stateful_search import SearchLimit, forest_of_parse
+from smtplugins.core.search.stateful_search import SearchLimit, Stateful, contract_scorer, forest_of_parse
 from smtplugins.host.decode.forest_decoding import BestFeatures, ForestDecoder, unknown_words
 from smtplugins.host.decode.markup import barriers
 from smtplugins.host.decode.parsing import SentenceParser
@@ -94,7 +96,9 @@ class PhraseWorker:
         forest = self._weighted.forest(sentence)
         with times("search"):
             given = forest_of_parse(forest.forest, forest.scores)
-            searcher = self._prepared(sentence, forest)
+            target = self._options.constraint(sentence)
+            searcher = self._prepared(sentence, forest, target)
+            names = self.names
             rows = [model.of(forest) for model in self._rows]
             try:
                 graph = searcher.search(given, rows, _distances(sentence, forest), self._limited(sentence))
@@ -103,9 +107,11 @@ class PhraseWorker:
                 raise SmtError(f"sentence {sentence.id}: {text}") from None
         with times("output"):
             steps = graph.path
-            rules = graph.rules[steps]
             # A sentence without words has a translation without words.
             there = bool(graph.nodes) or not sentence.tokens
+            if target is not None and float(graph.scores[steps].sum()) < -FAULT / 2:
+                there, steps = False, steps[:0]
+            rules = graph.rules[steps]
             # Joshua gives back a sentence that it cannot translate.
             lost = self._parsing.joshua and not there
             best = forest.sentence.text if lost else self._parsing.shown(_text(forest, rules, self._marked))
@@ -114,11 +120,11 @@ class PhraseWorker:
             id=sentence.id,
             best=best,
             score=float(graph.scores[steps].sum()) if there else None,
-            features=BestFeatures(forest, self.names, lambda: _steps(graph)),
-            graph=(lambda: self._graph(forest, graph)) if self._graphs else None,
-            endings=(lambda: self._endings(graph, rows)) if self._graphs else None,
+            features=BestFeatures(forest, names, lambda: _steps(graph) if there else None),
+            graph=(lambda: self._graph(forest, graph, names)) if self._graphs else None,
+            endings=(lambda: self._endings(graph, rows)) if self._graphs and target is None else None,
             shown=self._parsing.shown if self._parsing.joshua else None,
-            trace=lambda: _traced(forest, graph),
+            trace=lambda: _traced(forest, graph) if there else iter(["no derivation"]),
             unknown=lambda: unknown_words(forest),
             stats=added({**forest.stats, **counts}, times.sums),
             found=there,
@@ -129,8 +135,12 @@ class PhraseWorker:
         limits = barriers(sentence, punctuation=self._weighted.parser.phrases.monotone_at_punctuation)
         return self._options.native(all_edges=self._graphs, **limits) if limits else self._search
 
-    def _graph(self, forest: SentenceForest, graph: PhraseGraph) -> Hypergraph:
-        return hypergraph_of_phrases(forest.forest, graph, forest.features, self.names, id=forest.sentence.id)
+    def _graph(self, forest: SentenceForest, graph: PhraseGraph, names: Sequence[str]) -> Hypergraph:
+        made = hypergraph_of_phrases(forest.forest, graph, forest.features, names, id=forest.sentence.id)
+        if CONSTRAINT in names and len(made):
+            # Without the steps of illegal translations, and empty if there are no others.
+            return made.restricted(made.scores({CONSTRAINT: 1.0}) >= 0).graph
+        return made
 
     def _endings(self, graph: PhraseGraph, rows: Sequence[NDArray[Any]]) -> list[int]:
         """Number the phrases of steps: by where they end and, with reordering models, begin and score before others."""
@@ -147,11 +157,15 @@ class PhraseWorker:
         numbers: list[int] = np.unique(np.column_stack(keys), axis=0, return_inverse=True)[1].reshape(-1).tolist()
         return numbers
 
-    def _prepared(self, sentence: Sentence, forest: SentenceForest) -> PhraseSearcher:
-        parts, same = self.scorers.prepared(sentence, forest.forest.tables.words)
-        if self._searcher is None or not same:
+    def _prepared(self, sentence: Sentence, forest: SentenceForest, target: str | None) -> PhraseSearcher:
+        words = forest.forest.tables.words
+        parts, same = self.scorers.prepared(sentence, words)
+        if self._searcher is None or not same or target is not None or CONSTRAINT in self.names:
             weights = self._weighted.weights
             stateful = self.scorers.weighted(parts, weights)
+            if target is not None:
+                rule = contract_scorer(NeighbouringPhrases(target), words)
+                stateful.append(Stateful(rule, (CONSTRAINT,), (1.0,)))
             orders = [_order(active, weights) for active in self._orders]
             self.names = [name for feature in stateful for name in feature.names]
             self.names += [name for active in self._orders for name in _names(active)]

@@ -12,8 +12,10 @@ from typing import TYPE_CHECKING, Any, Literal
 from smtplugins.contracts.errors import UsageError
 from smtplugins.contracts.options import CheckedOptions, fill, option
 from smtplugins.host.decode.parsing_options import ParsingOptions, SentenceOptions
+from smtplugins.host.decode.sentences import target_of
 
 if TYPE_CHECKING:
+    from smtplugins.contracts.data import Sentence
     from smtplugins.core.search.search_options import PhraseSearchOptions
 
 PASS_THROUGH, IGNORE, INCLUSIVE, CONSTRAINT = "pass-through", "ignore", "inclusive", "constraint"
@@ -87,6 +89,10 @@ class StackOptions(PhraseTableOptions):
         beams = {"beam": nats(self.beam_threshold), "lm_beam": usual_lm_beam(self.pop_limit)}
         return fill(PhraseSearchOptions, self, **{"cube": self.search == "cube", **beams, **more})
 
+    def constraint(self, sentence: Sentence) -> str | None:
+        """The target that a sentence's translation is constrained to."""
+        return None
+
 
 @dataclass(frozen=True, kw_only=True)
 class PhraseOptions(StackOptions, SentenceOptions, InputOptions):
@@ -114,6 +120,9 @@ class PhraseOptions(StackOptions, SentenceOptions, InputOptions):
     input: Literal["text", "lattice", "confusion-net"] = option("text", "what the input holds")
     pass_through: Literal["all", "unknown"] = option("unknown", "input words that may be copied; Joshua copies all")
     max_length: int | None = option(None, least=1)
+    constrained: bool = option(
+        False, "two phrases that follow each other must stand in a sentence's target, `source ||| target` (Joshua)"
+    )
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -123,6 +132,10 @@ class PhraseOptions(StackOptions, SentenceOptions, InputOptions):
     def input_options(self) -> InputOptions:
         """What happens to mark-up and unknown words."""
         return self
+
+    def constraint(self, sentence: Sentence) -> str | None:
+        """The target of a sentence if translations are constrained."""
+        return target_of(sentence, self.max_length) if self.constrained else None
 
     def native(self, **more: Any) -> PhraseSearchOptions:
         """The options of the native search."""

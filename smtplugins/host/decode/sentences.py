@@ -137,17 +137,25 @@ def _without_references(sentences: Iterator[Sentence], file: str, note: Callable
         yield sentence
 
 
+def target_of(sentence: Sentence, max_length: int | None) -> str | None:
+    """The target that a translation is constrained to; "" for a sentence that is cut, as in Joshua."""
+    target = sentence.annotations.get("target")
+    if target and max_length is not None and len(sentence.tokens) > max_length:
+        return ""
+    return target
+
+
 def _with_targets(
     sentences: Iterator[Sentence], options: Mapping[str, Any], file: str, note: Callable[[str], None]
 ) -> Iterator[Sentence]:
     """Refuse targets that cannot constrain the decoder, and note those that do not, as in Joshua."""
     told = False
     for sentence in sentences:
-        if "target" in sentence.annotations and not options.get("constraint_words"):
+        if "target" in sentence.annotations and not (options.get("constraint_words") or options.get("constrained")):
             if "constraint_words" not in options:
                 raise UsageError(
                     f"{file}: sentence {sentence.id}: expected a sentence without a target after |||: translations "
-                    "are constrained by the decoder hiero (search = cky) only"
+                    "are constrained by the decoders hiero (constraint_words) and phrase (constrained=true)"
                 )
             if not told:
                 note(f"{file}: sentence {sentence.id}: its target constrains nothing, as in Joshua: no LanguageModel")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -16,6 +17,7 @@ from smtplugins.host.arguments import argument
 from smtplugins.host.config.loaded_passes import check_decoder, with_weights
 from smtplugins.host.config.resources import resources
 from smtplugins.host.config.rule_tables import RuleTable, merged
+from smtplugins.host.decode.printing.choice import choice_of, with_choice
 from smtplugins.host.decode.statistics import added
 from smtplugins.host.features.rule_columns import column_names, declares_columns, is_stateful
 from smtplugins.host.features.scoring import tuneable
@@ -118,7 +120,8 @@ class Translator:
     ) -> Iterator[Decoding]:
         """Translate sentences, given as records, texts or sequences of words; translations come in their order.
 
-        Weights of unknown features are refused; ``note`` is told which features have no weight.
+        The translation is the one that ``output.choice`` of the configuration chooses. Weights of unknown features are
+        refused; ``note`` is told which features have no weight.
         """
         if threads < 1:
             raise UsageError(f"jobs: expected 1 or more, found {threads}")
@@ -126,9 +129,15 @@ class Translator:
         scheme = self.config.escape
         if scheme is not None:
             given = (escaped(sentence, scheme) for sentence in given)
+        choice = None
+        if self.config.output.choice is not None:
+            with self.config.at("output", "choice"):
+                choice = choice_of(self.config.output.choice)
         # A decoder without graphs need not have the parameter.
-        asked = {"graphs": True} if graphs else {}
+        asked = {"graphs": True} if graphs or choice is not None else {}
         decodings = self.decoder.decode(given, self.model, threads=threads, **asked)
+        if choice is not None:
+            decodings = map(functools.partial(with_choice, choice=choice), decodings)
         return decodings if scheme is None else (unescaped(decoding, scheme) for decoding in decodings)
 
     def _checked(self, sentences: Iterable[Sentence]) -> Iterator[Sentence]:

@@ -97,9 +97,11 @@ class Active:
 
 def _feature_error(place: tuple[str, str], error: BaseException) -> Exception:
     """The exception to raise when a feature fails on a sentence."""
+    label, key = place
+    if type(error) is UsageError and repr(label) not in str(error):
+        return UsageError(f"feature {label!r}: {error}")
     if isinstance(error, (SmtError, FormatError)):
         return error
-    label, key = place
     return FeatureError(f"feature {label!r} on sentence {key}: {failure_text(error)}")
 
 

@@ -7,6 +7,7 @@ any order; non-numeric ids join only with files that carry ids too.
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
@@ -26,6 +27,7 @@ Role = Literal["system", "reference", "source"]
 CARRIERS = 'JSON lines {"id": "seg-0", "text": "a house"}, or a table whose columns are named id and text'
 _MARKED = "moses-xml"
 _DOCUMENTS = "nist-sgm"
+_NAMED = re.compile(r"\([^()]*--from[^()]*\)")
 
 
 @dataclass(frozen=True)
@@ -217,7 +219,13 @@ def _of_file(path: str, formats: Iterable[Format] | None, role: Role) -> list[Te
         raise UsageError("a system is read from a file, not from standard input")
     # Here tags count as words, so Moses XML is excluded.
     known = [fmt for fmt in (formats or all_formats()) if fmt.kind in ("nbest", "corpus") and fmt.name != _MARKED]
-    opened = open_known(path, None, None, known)
+    try:
+        opened = open_known(path, None, None, known)
+    except FormatError as error:
+        # There is no option for the format of this file.
+        key = {"system": "text"}.get(role, role)
+        remedy = _NAMED.sub(f'(JSON lines {{"id": 0, "{key}": ".."}} hold any text)', error.expected)
+        raise FormatError(remedy, error.found, file=error.file, line=error.line, field=error.field) from None
     if opened.record.kind == "corpus":
         return texts_in(opened, role)
     records = opened.records()

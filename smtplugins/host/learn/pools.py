@@ -56,6 +56,9 @@ def write_json(path: Path, record: Any) -> None:
         out.write("\n")
 
 
+_WITHOUT = "so nothing is learnt; learn without it (take it out of the source and the references)"
+
+
 class ListPool:
     """The n-best lists of all iterations or of the last ``rounds``, deduplicated by (text, features)."""
 
@@ -130,6 +133,7 @@ class ListPool:
             quiet=work.quiet,
             keep=lambda nbest: keep(replace(nbest, file=name, line=next(numbers))),
             label=label,
+            otherwise=_WITHOUT,
         )
 
     def material(self) -> Material:

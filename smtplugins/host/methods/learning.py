@@ -81,6 +81,7 @@ class Learning:
         overrides: Overrides = (),
         *,
         folder: Path | None = None,
+        features: AnySpec | Sequence[AnySpec] = (),
         learner: AnySpec | None = None,
         start: Mapping[str, float] | Path | None = None,
         keep: str | Sequence[str] = (),
@@ -106,16 +107,15 @@ class Learning:
     ) -> Ended:
         """Learn weights in a loop around a configuration's decoder: decode, learn, until no translation is new.
 
-        ``folder`` (or output.dir) holds the run, and ``resume`` continues it. Source, references, metric and seed are
-        the configuration's; so are learner, start weights and runner unless given here. ``nbest``: length of lists
-        (default: output.nbest, or 100). The other options are those of :class:`LoopPlan`. ``command`` is recorded with
-        the run; ``told`` is called with a line per iteration, ``note`` with remarks.
+        ``folder`` (or output.dir) holds the run; ``resume`` continues it. ``features`` are added to those configured.
+        Source, references, metric, seed and, if not given here, learner, start weights and runner are configured, too.
+        ``nbest``: length of lists (100); others are those of :class:`LoopPlan`. ``told`` is told each iteration.
         """
         from smtplugins.host.learn import loop
         from smtplugins.host.learn.tuning import LOOP, plan_of
 
         host = cast("Host", self)
-        record = config_of(config, overrides, ignore)
+        record = config_of(config, overrides, ignore).with_features(listed(features))
         chosen, place = learner or record.learner or LOOP, _place(folder, record, "tune_decoder")
         plan = plan_of(host, chosen, listed(keep), runs, seed=record.seed, combine=combine, jobs=jobs)
         length = _length(record) if nbest is None else nbest
@@ -142,6 +142,7 @@ class Learning:
         overrides: Overrides = (),
         *,
         folder: Path | None = None,
+        features: AnySpec | Sequence[AnySpec] = (),
         learner: AnySpec | None = None,
         start: Mapping[str, float] | Path | None = None,
         keep: str | Sequence[str] = (),
@@ -158,17 +159,17 @@ class Learning:
     ) -> Tuned:
         """Learn weights for a configuration's decoder from its own decisions, with a learner of search tasks.
 
-        ``folder`` (or output.dir) holds the run, and ``resume`` continues it. Source, references, metric and seed are
-        the configuration's; so are learner, start weights and runner unless ``learner``, ``start`` and ``jobs`` are
-        given. ``cache``: folder of loaded grammars, or ``off``. ``post`` postprocesses translations. ``command`` is
-        recorded with the run.
+        ``folder`` (or output.dir) holds the run, and ``resume`` continues it. ``features`` are added to the
+        configuration's. Source, references, metric and seed are the configuration's; so are learner, start weights and
+        runner unless ``learner``, ``start`` and ``jobs`` are given. ``cache``: folder of loaded grammars, or ``off``.
+        ``post`` postprocesses translations. ``command`` is recorded with the run.
         """
         from smtplugins.host.learn.policies import tune_policy
         from smtplugins.host.learn.run_inputs import RunSettings
         from smtplugins.host.learn.tuning import plan_of
 
         host = cast("Host", self)
-        record = config_of(config, overrides, ignore)
+        record = config_of(config, overrides, ignore).with_features(listed(features))
         place = _place(folder, record, "tune_policy")
         chosen = record.learner if learner is None else learner
         if chosen is None:

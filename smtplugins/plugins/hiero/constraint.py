@@ -10,8 +10,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from smtplugins.contracts.data import Sentence
-
 FAULT = 1e9
 """What an illegal constituent costs: far more than a model gives."""
 NAME = "target-constraint"
@@ -19,22 +17,11 @@ NAME = "target-constraint"
 _State = tuple[tuple[str, ...], tuple[str, ...]]
 
 
-def target_of(sentence: Sentence, max_length: int | None) -> str | None:
-    """The target that a translation is constrained to; "" for a sentence that is cut, as in Joshua."""
-    target = sentence.annotations.get("target")
-    if target and max_length is not None and len(sentence.tokens) > max_length:
-        return ""
-    return target
+class BoundaryStates:
+    """A scorer of edges that costs nothing: its states keep constituents with other boundary words apart."""
 
-
-class TargetConstraint:
-    """A scorer of edges: 0, or ``-FAULT`` for one whose boundary words the target does not have."""
-
-    def __init__(self, target: str, width: int) -> None:
-        self._text = f" <s> <s> {target} </s> </s> "
-        self._words = frozenset(self._text.split())
+    def __init__(self, width: int) -> None:
         self._width = width
-        self._known: dict[_State, float] = {}
 
     def combine_targets(
         self, targets: Sequence[Sequence[str | int]], tails: Sequence[Sequence[_State]]
@@ -52,12 +39,11 @@ class TargetConstraint:
         return [0.0] * len(states)
 
     def estimate(self, edges: Any) -> list[float]:
-        """Rules with a word that the target does not have are searched last."""
-        rules = edges.rules
-        return [
-            -FAULT if any(isinstance(x, str) and x not in self._words for x in rules.target_of(i)) else 0.0
-            for i in range(len(rules))
-        ]
+        """The scores of rules out of context."""
+        return [self._alone(edges.rules.target_of(i)) for i in range(len(edges.rules))]
+
+    def _alone(self, target: Sequence[str | int]) -> float:
+        return 0.0
 
     def _state(self, target: Sequence[str | int], below: Sequence[_State]) -> _State:
         return self._boundary(target, below, 0), self._boundary(target[::-1], below, 1)
@@ -72,6 +58,23 @@ class TargetConstraint:
                 break
         kept = tuple(words[: self._width])
         return kept if side == 0 else kept[::-1]
+
+    def _score(self, state: _State) -> float:
+        return 0.0
+
+
+class TargetConstraint(BoundaryStates):
+    """A scorer of edges: 0, or ``-FAULT`` for one whose boundary words the target does not have."""
+
+    def __init__(self, target: str, width: int) -> None:
+        super().__init__(width)
+        self._text = f" <s> <s> {target} </s> </s> "
+        self._words = frozenset(self._text.split())
+        self._known: dict[_State, float] = {}
+
+    def _alone(self, target: Sequence[str | int]) -> float:
+        """Rules with a word that the target does not have are searched last."""
+        return -FAULT if any(isinstance(x, str) and x not in self._words for x in target) else 0.0
 
     def _score(self, state: _State) -> float:
         score = self._known.get(state)

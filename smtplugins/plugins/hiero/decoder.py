@@ -19,6 +19,7 @@ from smtplugins.contracts.tools.decoding import (
     Times,
     added,
     check_phrases,
+    target_of,
     unknown_words,
 )
 from smtplugins.contracts.tools.features import SearchScorers
@@ -34,7 +35,7 @@ from smtplugins.contracts.tools.search import (
     searcher,
 )
 from smtplugins.contracts.tools.search import best as best_derivation
-from smtplugins.plugins.hiero.constraint import FAULT, NAME, TargetConstraint, target_of
+from smtplugins.plugins.hiero.constraint import FAULT, NAME, BoundaryStates, TargetConstraint
 from smtplugins.plugins.hiero.options import HieroOptions as HieroOptions
 from smtplugins.plugins.hiero.passes import FurtherPasses, finished, pass_options
 from smtplugins.plugins.hiero.tracing import built, graph_edges, searched_edges, traced
@@ -195,10 +196,12 @@ class _Worker:
     def _prepared(self, sentence: Sentence, vocabulary: Vocabulary, target: str | None) -> Searcher:
         """The search, with the features' scorers set up for the sentence, and its target as a constraint."""
         parts, same = self._scorers.prepared(sentence, vocabulary)
-        if target is not None:
+        apart = self._options.boundary_words
+        if target is not None or apart:
             stateful = self._scorers.weighted(parts, self._weighted.weights)
-            rule = contract_scorer(TargetConstraint(target, self._options.constraint_words), vocabulary)
-            stateful.append(Stateful(rule, (NAME,), (1.0,)))
+            width = self._options.constraint_words
+            rule = BoundaryStates(apart) if target is None else TargetConstraint(target, width)
+            stateful.append(Stateful(contract_scorer(rule, vocabulary), (NAME,), (1.0,)))
             self.names = [name for feature in stateful for name in feature.names]
             self._searcher = None
             return searcher(stateful)

@@ -43,6 +43,9 @@ class HieroOptions(ParsingOptions):
     constraint_words: int = option(
         0, "boundary words that a sentence's target, `source ||| target`, must have; 0: no constraint (Joshua)", least=0
     )
+    boundary_words: int = option(
+        0, "keep constituents apart that differ in so many words at either side, as Joshua does to rescore", least=0
+    )
     reach: int | None = option(
         None,
         "phrases in any order instead of a chart: how many words behind the first that is not translated the next one "

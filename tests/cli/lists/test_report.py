@@ -61,6 +61,10 @@ def test_lists_with_weights_and_a_baseline(smt: Smt, example: Path) -> None:
         "weights.moses",
     ]
     assert smt("report", *arguments).ok() == text
+    assert LISTS[0] == "-i"
+    assert smt("report", *arguments[1:]).ok() == text
+    twice = smt("report", *arguments, "moses.nbest")
+    assert (twice.code, twice.err) == (2, "smt: expected one file of n-best lists, found moses.nbest, moses.nbest\n")
 
 
 def test_fewer_candidates_make_a_smaller_page(smt: Smt, example: Path) -> None:
@@ -128,7 +132,8 @@ def test_a_run_that_decodes_brings_its_last_lists_and_its_choice_of_weights(smt:
         ([], "nothing to report on: expected runs, lists (-i) or building steps of trees (--built)"),
         (["-i", "moses.nbest"], "lists need references (-r) to be judged; found none"),
         (["a", "--baseline", "ref.en"], "--baseline needs lists (-i)"),
-        (["moses.nbest"], "moses.nbest: expected the folder of a run with finished steps"),
+        (["moses.nbest"], "lists need references (-r) to be judged; found none"),
+        (["none"], "none: expected the folder of a run with finished steps"),
         ([*LISTS, "--to", "html,candidates=0"], "format 'html-report': candidates: expected 1 or more, found 0"),
         ([*LISTS, "--to", "pdf"], "unknown format 'pdf'; known: html-report"),
     ],

@@ -58,6 +58,7 @@ tm = thrax pt 12 out/grammar.gz
 tm = thrax glue -1 out/glue-grammar
 goal-symbol = GOAL
 top-n = 0
+output-format = %s
 feature-function = OOVPenalty
 OOVPenalty 1
 e_given_f_phrase -0.5

@@ -123,6 +123,13 @@ def test_output_is_an_option_as_everywhere_and_the_text_may_be_an_argument(smt: 
     assert smt("lm", "text", "--order", 2, "-o", "new", *options).ok() == ""
     assert smt("lm", "--order", 2, "--output", "7", *options, stdin=TEXT).ok() == ""
     assert Path("new").read_bytes() == Path("7").read_bytes()
+    # Behind numbers, and behind an option without any.
+    for numbers in ((), (0.5, 1, 1.5)):
+        call = ("lm", "--order", 2, "-q", "-o", "behind", "--discount-fallback", *numbers, "text")
+        assert smt(*call).ok() == ""
+        assert Path("behind").read_bytes() == Path("new").read_bytes()
+    pruned = smt("lm", "--order", 2, *options, "--prune", 0, 1, "text").ok()
+    assert pruned == smt("lm", "--order", 2, *options, "-i", "text", "--prune", 0, 1).ok() != Path("new").read_text()
 
 
 @pytest.mark.parametrize("old", [("-o", 2, "-O", "old"), ("-O", "old", "-o", 2), ("-o", 2, "-o", "old"), ("-o", 2)])
@@ -140,6 +147,10 @@ def test_the_order_as_it_was_spelt_is_noted(smt: Smt, old: tuple[object, ...]) -
     [
         ((), "expected the order of the model (--order N), found none"),
         (("-o", "arpa"), "expected the order of the model (--order N), found none"),
+        (("--output", 4), "expected the order of the model (--order N), found none"),
+        (("--order", 2, "-i", "text", "--prune", 0, "text"), "expected the input once, found both FILE and -i"),
+        (("--order", 2, "--prune", "x"), "argument --prune: expected numbers, found 'x'"),
+        (("--order", 2, "--discount-fallback", "x", 1), "argument --discount-fallback: expected numbers, found 'x'"),
         (("--order", 2, "-o", "a", "-O", "b"), "expected one output (-o ARPA), found a and b"),
         (("--order", 2, "-i", "text", "text"), "expected the input once, found both FILE and -i"),
     ],

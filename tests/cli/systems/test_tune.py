@@ -322,6 +322,29 @@ class TestDecoder:
         record = json.loads(Path("out/manifest.json").read_text())
         assert sorted(Path(path).name for path in record["inputs"]) == ["ref.en", "rules.txt", "source.de"]
 
+    def test_features_are_added_to_those_of_the_configuration(self, smt: Smt) -> None:
+        arguments = ("tune", "-r", "ref.en", *TOY, *BLEU, "--iterations", "1", "-k", "5", "-o", "w", "-q")
+        smt(*arguments, "-c", "run.yaml", "--dir", "out", "--feature", "length,name=Words").ok()
+        assert "\nWords " in Path("w").read_text()
+        plain = smt(*arguments, "-c", "run.yaml", "--dir", "out", "--resume")
+        assert (plain.code, "begin with this one's weights" in plain.err) == (2, True)
+        wrong = smt(*arguments, "-c", "run.yaml", "--dir", "other", "--feature", "lenght")
+        assert (wrong.code, wrong.err) == (2, "smt: --feature: unknown feature 'lenght'; did you mean 'length'?\n")
+        without = smt("tune", "-i", "lists", "--feature", "length")
+        assert without.err == "smt: --feature needs a decoder's configuration (-c)\n"
+
+    def test_references_of_any_shape(self, smt: Smt) -> None:
+        """A text that no format fits says how it can be given."""
+        lines = [f"{line} ||| " for line in Path("ref.en").read_text().splitlines()]
+        Path("odd").write_text("\n".join(lines) + "\n")
+        arguments = ("tune", "-c", "run.yaml", *TOY, *BLEU, "--iterations", "1", "-k", "5", "-o", "w", "-q")
+        refused = smt(*arguments, "-r", "odd", "--dir", "odd-run")
+        assert refused.code == 1
+        assert 'a known format (JSON lines {"id": 0, "reference": ".."} hold any text), found ' in refused.err
+        records = (json.dumps({"id": i, "reference": line}) for i, line in enumerate(lines))
+        Path("odd.jsonl").write_text("".join(f"{record}\n" for record in records))
+        smt(*arguments, "-r", "odd.jsonl", "--dir", "run").ok()
+
     def test_a_run_has_a_folder(self, smt: Smt) -> None:
         result = smt("tune", "-c", "run.yaml", "-r", "ref.en", *TOY)
         assert (result.code, result.err) == (

@@ -231,9 +231,11 @@ def explained(text: str, name: str, hint: str) -> str:
     """The error of a feature that no plugin offers, with a hint and how to leave it out; other errors unchanged."""
     if not text.startswith("unknown "):
         return text
-    # The features that we know would hide what to do instead.
-    text = text.partition("; known: ")[0] if hint.startswith("; instead: ") else text
-    return f"{text}{hint} ({argument(f'ignore={[name]}', f'--ignore {name}')} continues without)"
+    # A suggestion among the features that we know would hide the toolkit's own, or what to do instead.
+    first, *more = text.split("\n")
+    hint = hint or "; no plugin offers it, and `--plugin FILE.py` loads one more"
+    ignored = f"({argument(f'ignore={[name]}', f'--ignore {name}')} continues without)"
+    return "\n".join([f"{first.partition('; ')[0]}{hint} {ignored}", *more])
 
 
 def _number(value: Any) -> Any:

@@ -28,6 +28,7 @@ from smtplugins.host.config.toolkits.known_settings import apply
 _WORD = "-0.4342945"
 _LONGEST = 200  # words of a phrase, where nothing limits them
 _LMS = ("LanguageModel", "StateMinimizingLanguageModel")
+_FORMAT = "%i ||| %s ||| %f ||| %c"
 
 
 def adapt(settings: Settings, path: Path | None) -> Draft:
@@ -55,12 +56,8 @@ def adapt(settings: Settings, path: Path | None) -> Draft:
     draft.option("model.weights", "weights-file")
     if settings.all(WEIGHT):
         draft.own_weights(draft.every(WEIGHT)[0], path)
-    draft.option("output.nbest", "top-n", lambda value: int(value) or None)
-    lists = blanks(draft.text("n-best-list"))
-    if len(lists) > 1 and int(lists[1]):
-        draft.put("output.nbest", int(lists[1]), settings.all("n-best-list")[-1].line)
-    if lists:
-        draft.idle(settings.all("n-best-list")[-1], lists[0])
+    _lists(draft)
+    _rescoring(draft)
     apply(draft, SETTINGS, STACKS if stack else CHARTS)
     return draft
 
@@ -68,10 +65,15 @@ def adapt(settings: Settings, path: Path | None) -> Draft:
 def _output(draft: Draft) -> None:
     """The form of translations: Joshua's output format, and the case of the input."""
     formats = draft.setting("output-format")
-    if formats is not None and "%d" in formats.value:
+    if draft.every("moses"):
+        if formats is not None:
+            draft.idle(formats, formats.value)
+    elif formats is not None and "%d" in formats.value:
         draft.refuse(formats, "a format without %d (`smt decode --trace` prints derivations)")
     elif formats is not None:
         draft.put("output.template", formats.value, formats.line)
+    else:
+        draft.put("output.template", _FORMAT)
     lowercase = draft.setting("lowercase")
     if lowercase is None:
         # There is no case to project.
@@ -82,6 +84,46 @@ def _output(draft: Draft) -> None:
         draft.refuse(project, "no such setting with lattice-decoding")
     elif project is not None:
         draft.put("output.project_case", True, project.line)
+
+
+def _lists(draft: Draft) -> None:
+    """How many translations are printed; with `moses`, one, and lists go to a file."""
+    moses, setting = bool(draft.every("moses")), draft.setting("n-best-list")
+    file, *numbers = blanks(setting.value) if setting is not None else [""]
+    if not moses or file:
+        draft.option("output.nbest", "top-n", lambda value: int(value) or None)
+    elif (top := draft.setting("top-n")) is not None:
+        draft.idle(top, top.value)
+    if setting is None:
+        return
+    if numbers and int(numbers[0]):
+        draft.put("output.nbest", int(numbers[0]), setting.line)
+    if moses:
+        draft.put("output.lists", file, setting.line)
+        draft.put("output.format", "moses-nbest")
+    else:
+        draft.idle(setting, file)
+
+
+def _rescoring(draft: Draft) -> None:
+    """Lists by scores with references: their n-grams are those that the state of the first language model has."""
+    rescore, values = draft.setting("rescore-forest"), draft.values
+    if rescore is None or values["decoder"]["name"] != "hiero":
+        draft.reasons["rescore-forest-weight"] = "for rescore-forest"
+        if rescore is not None:
+            draft.refuse(rescore, "no such setting (search = cky has it)")
+        return
+    weight = draft.setting("rescore-forest-weight")
+    context = values["decoder"]["constraint_words"]
+    models = (function(setting.key, setting.value)[0] for setting in _function_settings(draft))
+    if next((name for name in models if name in _LMS), "") != "LanguageModel" or not context:
+        draft.refuse(rescore, "a LanguageModel without classes as the first language model, as in Joshua")
+    elif "template" not in values["output"]:
+        draft.refuse(rescore, "no such setting with moses, which prints one translation")
+    else:
+        number = 10.0 if weight is None else float(weight.value)
+        draft.decoder(boundary_words=context)
+        draft.put("output.rescored", {"name": "bleu", "weight": number, "context": context}, rescore.line)
 
 
 def _charts(draft: Draft) -> None:
@@ -98,6 +140,7 @@ def _charts(draft: Draft) -> None:
 def _stacks(draft: Draft) -> None:
     """Limit stacks by pops alone; no phrase ends further than the limit from the first uncovered word."""
     draft.decoder(search="cube", stack_size=0, beam_threshold=0.0, lm_beam=math.inf, order="window")
+    draft.decoder(constrained=True)
     draft.option("decoder.distortion_limit", "reordering-limit", lambda value: max(-1, int(value)), 8)
     limit = draft.values["decoder"]["distortion_limit"]
     draft.put("decoder.max_phrase_length", limit if limit > 0 else _LONGEST)
@@ -137,12 +180,15 @@ def _grammars(draft: Draft, tables: list[tuple[Setting, str, dict[str, str]]], f
             draft.feature("glue", value=1, name="tm_glue_0")
 
 
+def _function_settings(draft: Draft) -> list[Setting]:
+    return sorted(draft.every("lm") + draft.every("feature-function"), key=lambda setting: setting.line)
+
+
 def _functions(draft: Draft, folder: Path, *, stack: bool) -> None:
-    settings = sorted(draft.every("lm") + draft.every("feature-function"), key=lambda setting: setting.line)
     models, constrained = 0, False
     if not stack:
         draft.decoder(constraint_words=0)
-    for setting in settings:
+    for setting in _function_settings(draft):
         name, options = function(setting.key, setting.value)
         if name == "LanguageModel" and not stack and not constrained:
             # The states of the first language model with words hold what constrains a translation to a target.

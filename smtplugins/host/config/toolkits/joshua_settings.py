@@ -32,10 +32,17 @@ SETTINGS = (
     honoured("maxlen", "`decoder.max_length` (200)", "7"),
     honoured("lowercase", "`decoder.lowercase`; its presence switches it on", "true"),
     honoured("project-case", "`output.project_case`, with `lowercase`; not with lattices", "true"),
-    honoured("top-n", "`output.nbest`; 0 for translations alone", "7"),
-    honoured("n-best-list", "`output.nbest`: the number; the list is the output, not the file", "out 7"),
+    honoured("top-n", "`output.nbest` (1); 0 is the best alone", "7"),
+    honoured("n-best-list", "`output.nbest`: the number; with `moses` also `output.lists`: the file", "out 7"),
+    honoured("moses", "translations alone are printed, lists go to the file of n-best-list, in moses-nbest", "true"),
     honoured("use-unique-nbest", "`output.unique` (true)", "false"),
-    honoured("output-format", "`output.template`; `--to` writes another format. Without %d", "%i %s"),
+    honoured(
+        "output-format",
+        "`output.template` (`%i ||| %s ||| %f ||| %c`); `--to` writes another format. Without %d",
+        "%i %s",
+    ),
+    honoured("rescore-forest", "`output.rescored: bleu`, with a LanguageModel", "true", CHARTS),
+    honoured("rescore-forest-weight", "its `weight` (10)", "7", CHARTS),
     honoured("input-file", "`source`", "in.de"),
     honoured("weights-file", "`model.weights`; or the joshua.config itself, if it has lines `NAME VALUE`", "weights"),
     honoured("tm", "`model.tables`: below", "thrax -owner pt -maxspan 20 -path other"),
@@ -44,7 +51,6 @@ SETTINGS = (
     no_effect("reordering-limit", "it is for stacks", "5", CHARTS),
     no_effect("goal-symbol default-non-terminal", "phrases have one label", "[Y]", STACKS),
     # What is printed.
-    no_effect("moses", "`--to moses-nbest`"),
     no_effect("include-align-index", "`-k 1 --fields segmentation`", "true"),
     no_effect("fragment-map", "trees have a bracket for each rule"),
     no_effect("show-weights", "`smt info FILE`"),
@@ -65,12 +71,9 @@ SETTINGS = (
         weight-file""",
         _NOR_JOSHUA,
     ),
-    no_effect("rescore-forest-weight", "for rescore-forest"),
+    no_effect("rescore-forest-weight", "for rescore-forest", "7", STACKS),
     # What would change translations.
-    refused(
-        "rescore-forest",
-        about="no such setting (`smt decode --forests DIR` and `smt oracle` find what scores best with references)",
-    ),
+    refused("rescore-forest", where=STACKS, about="no such setting (search = cky has it)"),
     refused("segment-oovs", about="no such setting (give a lattice of segmentations, with lattice-decoding)"),
     refused("source-annotations", about="no such setting (words are looked up without their annotations)"),
     refused("fuzzy-matching", ("false (labels have to be the same)", _OFF[1]), "true"),
@@ -136,11 +139,22 @@ Keys are read in any spelling that Joshua reads: `pop-limit`, `popLimit`. Of a r
 are relative to the working directory; tables and language models may be beside the file, where Joshua looks for them
 with `-c`. A name that is in both places for different files is an error.
 
-Lines of input are sentences or lattices, or `source ||| target ||| references`: with `search = cky` and a
-`LanguageModel`, first and last words of every constituent have to stand in the target (`decoder.constraint_words`), as
-in Joshua. `<seg>` tags are dropped, annotations (`word[NN;k=v]`) removed, and a sentence without a translation is
-printed as it is. With an `output-format` numbers have three decimals unless `--precision` is given, and trees are
-printed in target order, where Joshua swaps the subtrees of rules that reorder.
+Lines of input are sentences or lattices, or `source ||| target ||| references`. `<seg>` tags are dropped, annotations
+(`word[NN;k=v]`) removed, and a sentence without a translation is printed as it is.
+
+A target constrains the translation, as in Joshua. With `search = cky` and a `LanguageModel`, first and last words of
+every constituent have to stand in it (`decoder.constraint_words`). With `search = stack`, every two phrases that follow
+each other have to (`decoder.constrained`). Here that holds for all derivations of the search; Joshua looks at the best
+predecessor of a recombined hypothesis, and at no further hypothesis if no phrase may follow the best one, so it may
+miss a translation that is found here.
+
+Translations are printed by the `output-format`, `%i ||| %s ||| %f ||| %c` if there is none, with three decimals unless
+`--precision` is given; `--set "output.template='%s'"` prints the words alone. Trees are printed in target order, where
+Joshua swaps the subtrees of rules that reorder. With `rescore-forest` every list is printed three times: by score, by
+score less `weight` times BLEU with the references (the sign is Joshua's), and by score again.
+
+`segment-oovs` is not supported because there is no right answer: to find the parts of a word that it knows, Joshua 6.1
+looks up the number of the sentence instead of the part.
 
 Charts are `search = cky`, the default; stacks are `search = stack`. Language models are log10.
 

@@ -9,7 +9,7 @@ each order but the first. Of equal gains the text that comes first in the list i
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Protocol
 
 from smtplugins.contracts.errors import UsageError
@@ -19,6 +19,7 @@ from smtplugins.contracts.spec import Spec, build, suggestion
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from smtplugins.contracts.decoders import Decoding
     from smtplugins.core.graph.derivations import Derivations
     from smtplugins.core.graph.hypergraph import Hypergraph
 
@@ -80,6 +81,28 @@ class MinimumRisk(ListChoice):
         shares = np.exp(scores - scores.max())
         risks = expected_losses(texts, shares / shares.sum())
         return ChosenText(one_of(derivations, firsts[int(np.argmin(risks))]))
+
+
+def with_choice(decoding: Decoding, choice: TextChoice) -> Decoding:
+    """The decoding with the chosen translation as its best; its trace and building steps are not known."""
+    if not decoding.found:
+        return decoding
+    if decoding.graph is None:
+        raise UsageError("output.choice needs a decoder that returns graphs")
+    graph = decoding.graph()
+    derivations = choice.choose(graph, decoding.endings).derivations
+    if not len(derivations):
+        return decoding
+    values = zip(graph.names, derivations[0].features().tolist(), strict=True)
+    return replace(
+        decoding,
+        best=(decoding.shown or str)(derivations.texts()[0]),
+        score=float(derivations.scores[0]),
+        features={name: value for name, value in values if value},
+        graph=lambda: graph,
+        trace=None,
+        built=None,
+    )
 
 
 def one_of(derivations: Derivations, number: int) -> Derivations:

@@ -18,6 +18,7 @@ from smtplugins.contracts.errors import UsageError
 from smtplugins.contracts.spec import suggestion
 from smtplugins.host.decode.printing.choice import LATTICE_MBR, TextChoice, choice_of
 from smtplugins.host.decode.printing.details import details_of
+from smtplugins.host.decode.printing.rescored import ReferenceRescoring, rescoring_of
 from smtplugins.host.files.forest_files import ForestFiles
 from smtplugins.host.files.list_fields import fields_of, phrases_of
 from smtplugins.host.files.opening import Path, rounded
@@ -51,6 +52,7 @@ class Printing:
     """What the configuration's output asks for; ``graphs`` writes a graph into a file of all sentences."""
 
     choice: TextChoice | None = None
+    rescored: ReferenceRescoring | None = None
     parts: tuple[str, ...] = ()
     files: Mapping[str, Path] | None = None
     graphs: ForestFiles | None = None
@@ -65,6 +67,10 @@ class Printing:
         if output.choice is not None:
             with config.at("output", "choice"):
                 choice = choice_of(output.choice)
+        rescored = None
+        if output.rescored is not None:
+            with config.at("output", "rescored"):
+                rescored = rescoring_of(output.rescored)
         with config.at("output", "show"):
             for part in output.show:
                 if part not in PARTS:
@@ -74,9 +80,8 @@ class Printing:
                 raise UsageError(f"needs output.choice: {LATTICE_MBR}")
         named = {"alignments": output.alignments, "unknowns": output.unknowns, "graphs": output.graphs}
         named |= {"gains": output.gains, "details": output.details}
-        return cls(
-            choice, output.show, {key: path for key, path in named.items() if path is not None}, None, config.escape
-        )
+        files = {key: path for key, path in named.items() if path is not None}
+        return cls(choice, rescored, output.show, files, None, config.escape)
 
     def with_features(self, host: Host, translator: Translator, precision: int | None) -> Printing:
         """Know the features of graphs and details, which the tables decide."""
@@ -96,7 +101,8 @@ class Printing:
     def needs_graph(self) -> bool:
         """Whether lines are made from derivations."""
         parts = {"input", "segmentation", "alignment"} & {*self.parts}
-        return self.choice is not None or bool(parts) or bool(_FROM_GRAPHS & {*(self.files or ())})
+        derived = self.choice is not None or self.rescored is not None or bool(parts)
+        return derived or bool(_FROM_GRAPHS & {*(self.files or ())})
 
     @contextlib.contextmanager
     def opened(self) -> Iterator[Mapping[str, TextIO]]:

@@ -83,16 +83,26 @@ class TestGold:
         ]
         assert found[2] == found[1]
 
-    def test_forests_rescored_with_references_are_refused(self, smt: Smt, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_forests_rescored_with_references(self, smt: Smt, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.chdir(self.gold / "rescoring")
-        refused = smt("decode", "-c", "joshua.config", "-i", "input.txt", "--cache", "off")
-        assert refused.code == 1
-        assert refused.err.startswith("smt: joshua.config:1: rescore-forest: expected no such setting (`smt decode")
-        # Without it, references are not read.
-        ignored = ["--ignore", "rescore-forest", "-k", "1", "--cache", "off"]
-        found = out(smt("decode", "-c", "joshua.config", "-i", "input.txt", *ignored)).splitlines()
-        gold = Path("output.gold").read_text().splitlines()
-        assert found == [gold[0]] * 2
+        options = ["-c", "joshua.config", "-i", "input.txt", "--cache", "off"]
+        assert out(smt("decode", *options)) == Path("output.gold").read_text()
+        assert smt("decode", *options, "--to", "joshua-nbest").err.endswith(
+            "joshua.config:1: output.rescored: expected lines by output.template (and no --to)\n"
+        )
+        missing = smt("decode", *options[:2], "--cache", "off", stdin="el nino\n")
+        assert missing.code == 1
+        assert (
+            "sentence 0: expected references for output.rescored (source ||| ||| reference), found none" in missing.err
+        )
+
+    def test_constrained_phrases(self, smt: Smt, monkeypatch: pytest.MonkeyPatch) -> None:
+        """A target in another order than the best translation, and one that no phrases have."""
+        monkeypatch.chdir(self.gold / "phrase_decoder")
+        target = "a republican strategy to hinder the reelection of Obama"
+        text = f"{TEXT.strip()} ||| {target}\n{TEXT.strip()} ||| nothing\n{TEXT}"
+        found = out(smt("decode", "-c", "config", "--set", "output.template='%s'", "--cache", "off", stdin=text))
+        assert found == f"{target}\n{TEXT}a strategy republican to hinder reelection Obama\n"
 
 
 def configured(*more: str) -> str:
@@ -119,6 +129,20 @@ def test_output_format(smt: Smt) -> None:
     assert mistake.err.endswith("fields: expected none, as output.template says what lines have\n")
 
 
+def test_the_format_without_one(smt: Smt) -> None:
+    """Joshua's default has all fields; with `moses` it prints translations and writes lists to a file."""
+    baker = "der koch\n\n"
+    assert out(smt("decode", "-c", configured(), stdin=baker)) == (
+        "0 ||| the cook ||| tm_pt_0=-0.800 tm_pt_1=-0.500 tm_glue_0=2.000 lm_0=-4.056 WordPenalty=-1.737 "
+        "OOVPenalty=0.000 ||| -3.811\n1 |||  |||  ||| 0.000\n"
+    )
+    assert out(smt("decode", "-c", configured("moses = true"), stdin=baker)) == "the cook\n\n"
+    assert out(smt("decode", "-c", configured("moses = 1", "n-best-list = lists 2"), stdin=baker)) == "the cook\n\n"
+    lists = Path("lists").read_text().splitlines()
+    assert [line[:14] for line in lists] == ["0 ||| the cook", "0 ||| the chef", "1 |||   ||| lm"]
+    assert " tm_pt_0= -0.8 tm_pt_1= -0.5 " in lists[0]
+
+
 def test_formats_with_derivations_are_refused(smt: Smt) -> None:
     result = smt("decode", "-c", configured("output-format = %s %d"), stdin="der\n")
     assert "output-format: expected a format without %d" in result.err
@@ -129,17 +153,17 @@ def test_formats_with_derivations_are_refused(smt: Smt) -> None:
 
 def test_case_of_the_input(smt: Smt) -> None:
     """Der koch, in whatever case; words copied take their case from themselves."""
-    text = "Der Xyz KOCH a[NN;x=y]\n"
-    assert out(smt("decode", "-c", configured(), stdin=text)) == "Der Xyz KOCH a\n"
-    assert out(smt("decode", "-c", configured("lowercase = true"), stdin=text)) == "the xyz cook a\n"
-    cased = configured("lowercase = true", "project-case = true")
+    text, plain = "Der Xyz KOCH a[NN;x=y]\n", "output-format = %s"
+    assert out(smt("decode", "-c", configured(plain), stdin=text)) == "Der Xyz KOCH a\n"
+    assert out(smt("decode", "-c", configured(plain, "lowercase = true"), stdin=text)) == "the xyz cook a\n"
+    cased = configured(plain, "lowercase = true", "project-case = true")
     assert out(smt("decode", "-c", cased, stdin=text)) == "the Xyz cook a\n"
     rules = Path("rules").read_text().replace("cook ||| 0.1 0.2", "cook ||| 0.1 0.2 ||| 0-0")
     Path("rules").write_text(rules)
     assert out(smt("decode", "-c", "joshua.config", stdin=text)) == "the Xyz COOK a\n"
-    assert out(smt("decode", "-c", "joshua.config", "-k", "2", stdin=text)).startswith("0 ||| the Xyz COOK a ||| tm_")
+    assert out(smt("decode", "-c", "joshua.config", "-k", "2", stdin=text)).startswith("the Xyz COOK a\nthe ")
     # Without lowercasing there is no case to project.
-    assert out(smt("decode", "-c", configured("project-case = true"), stdin="der Koch\n")) == "the Koch\n"
+    assert out(smt("decode", "-c", configured(plain, "project-case = true"), stdin="der Koch\n")) == "the Koch\n"
     refused = smt("decode", "-c", configured("lowercase = 1", "project-case = 1", "lattice-decoding = 1"), stdin="")
     assert "project-case: expected no such setting with lattice-decoding" in refused.err
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tests.cli.systems.decode.systems import BAKER, MOSES, Smt, changed, toolkit
+from tests.cli.systems.decode.systems import BAKER, MOSES, Smt, changed, phrases, toolkit
 
 MISTAKES = [
     (
@@ -48,7 +48,8 @@ class TestMistakes:
         Path("cdec.ini").write_text(Path("cdec.ini").read_text() + "feature_function=RuleShape a\n")
         result = smt("decode", "-c", "cdec.ini")
         assert (result.code, result.out) == (1, "")
-        assert result.err.startswith("smt: cdec.ini:10: model.features.4: unknown feature 'RuleShape'; known: ")
+        assert result.err.startswith("smt: cdec.ini:10: model.features.4: unknown feature 'RuleShape'; no plugin ")
+        assert "known: " not in result.err
         toolkit("moses")
         Path("moses.ini").write_text(MOSES.replace("path=glue", "path=gleu"))
         result = smt("decode", "-c", "moses.ini", stdin=BAKER)
@@ -56,6 +57,29 @@ class TestMistakes:
         Path("moses.ini").write_text(MOSES.replace("[search-algorithm]\n3", "[search-algorithm]\n5"))
         result = smt("decode", "-c", "moses.ini", stdin=BAKER)
         assert "moses.ini:2: decoder.search: expected one of cube_pruning, full, found 'incremental'" in result.err
+        Path("moses.ini").write_text(MOSES.replace("[search-algorithm]\n3", "[search-algorithm]\n7"))
+        result = smt("decode", "-c", "moses.ini", stdin=BAKER)
+        assert result.err.startswith("smt: moses.ini:2: decoder: unknown decoder 't2s'; known: ")
+
+    def test_features_that_do_not_fit_the_decoder_are_named(self, smt: Smt) -> None:
+        result = smt("decode", "-c", phrases(), "--decoder", "hiero", stdin="der koch\n")
+        assert (result.code, result.out) == (2, "")
+        assert result.err.endswith(
+            "smt: feature 'Distortion0': expected edges with source spans, found edges without: use a phrase decoder, "
+            "or a list with a segmentation\n"
+        )
+
+    def test_texts_that_a_list_cannot_hold_are_named(self, smt: Smt) -> None:
+        text = "der koch\nder a|||b\n"
+        for options in ((), ("--escape", "moses")):
+            result = smt("decode", "-c", phrases(), "-k", 2, *options, stdin=text)
+            assert result.code == 1
+            assert result.err == (
+                "smt: sentence 1: moses-nbest expects a text without `|||` or a line break, found 'the a|||b' "
+                "(--to jsonl writes any text)\n"
+            )
+        lists = smt("decode", "-c", phrases(), "-k", 2, "--to", "jsonl", stdin=text).ok().splitlines()
+        assert '"the a|||b"' in lists[1]
 
     @pytest.mark.parametrize(
         ("options", "message"),

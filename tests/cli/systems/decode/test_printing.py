@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from smtplugins import load_plugins
 from tests.cli.systems.decode.systems import Smt, phrases, toolkit
 
 INPUT = "der koch hat das brot gekocht\npetersen das brot\n\n"
@@ -174,6 +175,35 @@ class TestPrinting:
         smt(*arguments, "-k", 2, "-o", "lists", stdin="\n".join(lines) + "\n")
         assert {line.split()[0] for line in Path("lists").read_text().splitlines()} == {"0", "2"}
 
+    def test_nothing_is_learnt_from_the_others(self, smt: Smt) -> None:
+        for file, text in (("in", 'der koch\n<update weight="1">brot</update>\n'), ("ref", "the cook\nbread\n")):
+            Path(file).write_text(text)
+        name = config("[xml-input]", "inclusive")
+        found = smt("tune", "-c", name, "-s", "in", "-r", "ref", "--dir", "run", "-q", "--iterations", 1)
+        assert found.code == 1
+        assert found.err.startswith(
+            "smt: 1 sentence is not translated, so nothing is learnt; learn without it (take it "
+        )
+        assert "): sentence 1: <update> changes" in found.err
+
+    def test_python_has_the_choice_too(self, smt: Smt) -> None:
+        host, changed = load_plugins(), 0
+        for scale in (0.01, 0.1, 1.0):
+            setting = f"output.choice=mbr,scale={scale}"
+            text = "der koch hat das brot gekocht\nder hat\n\n"
+            lines = smt("decode", "-c", config(), "--set", setting, stdin=text).ok().splitlines()
+            translator = host.translator(config(), [setting])
+            chosen = list(translator.decode(text.splitlines()))
+            assert [decoding.best for decoding in chosen] == lines
+            plain = list(host.translator(config()).decode(text.splitlines()))
+            changed += [decoding.best for decoding in plain] != lines
+            for decoding, other in zip(chosen, plain, strict=True):
+                assert decoding.score is not None and other.score is not None
+                total = sum(translator.model.weights[name] * value for name, value in decoding.features.items())
+                assert decoding.score == pytest.approx(total, abs=1e-4)
+                assert decoding.score <= other.score + 1e-6
+        assert changed
+
     def test_charts_have_ids_and_scores(self, smt: Smt) -> None:
         name = toolkit("moses")
         with Path(name).open("a") as out:
@@ -183,7 +213,7 @@ class TestPrinting:
         assert smt("decode", "-c", name, stdin="der koch\n").ok() == f"{score:.6g} 0 the cook\n"
 
     def test_unknown_parts_and_choices(self, smt: Smt) -> None:
-        for key, value in (("show", "[idd]"), ("choice", "mb")):
+        for key, value in (("show", "[idd]"), ("choice", "mb"), ("rescored", "blue")):
             found = smt("decode", "-c", "run.yaml", "--set", f"output.{key}={value}")
             assert f"smt: --set: output.{key}: unknown" in found.err
             assert (found.code, found.out) == (2, "")

@@ -19,7 +19,8 @@ class TestTranslations:
     @pytest.mark.parametrize("name", ["moses", "joshua"])
     def test_charts_of_toolkits_answer_every_line(self, smt: Smt, name: str) -> None:
         expected = "the cook has cooked the bread\nthe petersen\n\n"
-        assert smt("decode", "-c", toolkit(name), stdin=BAKER).ok() == expected
+        lines = ("--set", "output.template='%s'") if name == "joshua" else ()
+        assert smt("decode", "-c", toolkit(name), *lines, stdin=BAKER).ok() == expected
 
     def test_in_and_out_of_files_and_pipes(self, smt: Smt) -> None:
         smt("decode", "-c", "run.yaml", "-i", "source.de", "-o", "out.gz").ok()

@@ -115,13 +115,15 @@ def test_stacks(tmp_path: Path) -> None:
             "beam_threshold": 0.0,
             "lm_beam": math.inf,
             "order": "window",
+            "constrained": True,
             "distortion_limit": 8,
             "max_phrase_length": 8,
         },
     )
     smt.load_plugins().registry.check("decoders", found.decoder)
     assert found.model.weights == tmp_path / "w"
-    assert found.output == OutputConfig(nbest=30, unique=True, format="joshua-nbest")
+    template = "%i ||| %s ||| %f ||| %c"
+    assert found.output == OutputConfig(nbest=30, unique=True, format="joshua-nbest", template=template)
     assert found.model.tables == (RuleTable(tmp_path / "rules", name="tm_pt", owner="pt"),)
     assert texts(found, tmp_path) == [
         "lm,path=lm,base=10,order=3,name=lm_0",
@@ -182,6 +184,31 @@ def test_output_and_case() -> None:
     # Nothing is lowercased, so there is no case to project.
     alone = load("tm = thrax pt 3 rules\nproject-case = no\n")
     assert alone == load("tm = thrax pt 3 rules\n")
+
+
+def test_translations_alone_with_moses(tmp_path: Path) -> None:
+    rules = "tm = thrax pt 3 rules\nmoses = true\n"
+    found = load(f"{rules}top-n = 7\noutput-format = %s\n")
+    assert found.output == OutputConfig(unique=True, format="joshua-nbest")
+    assert unused() == ["line 3: top-n '7'", "line 4: output-format '%s'"]
+    found = load(f"{rules}top-n = 7\nn-best-list = out\n")
+    assert found.output == OutputConfig(nbest=7, unique=True, format="moses-nbest", lists=tmp_path / "out")
+    assert load(f"{rules}n-best-list = out 3\n").output.nbest == 3
+
+
+def test_rescoring_needs_words_in_states() -> None:
+    rules, model = "tm = thrax pt 3 rules\nrescore-forest = true\n", "feature-function = LanguageModel -lm_file a"
+    found = load(f"{rules}{model} -lm_order 3\n")
+    assert found.output.rescored == Spec("bleu", {"weight": 10.0, "context": 2})
+    assert found.decoder is not None and found.decoder.options["boundary_words"] == 2
+    weighted = load(f"{rules}{model}\nrescore-forest-weight = 2.5\n").output.rescored
+    assert weighted is not None and weighted.options["weight"] == 2.5
+    minimised = "feature-function = StateMinimizingLanguageModel -lm_file b\n"
+    for wrong in ("", f"{model} -class_map c\n", minimised, f"{minimised}{model}\n"):
+        with pytest.raises(ConfigError, match="config:2: rescore-forest: expected a LanguageModel without classes as"):
+            load(f"{rules}{wrong}")
+    with pytest.raises(ConfigError, match="rescore-forest: expected no such setting with moses"):
+        load(f"{rules}{model}\nmoses = true\n")
 
 
 @pytest.mark.parametrize(
