@@ -9,7 +9,7 @@ import contextlib
 import itertools
 import math
 import threading
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -46,6 +46,14 @@ if TYPE_CHECKING:
 
 _COPIED_SPAN = 3
 _JOSHUA_SPAN = 20
+
+
+def _copied(phrases: InputOptions, *, drop: bool, mark: bool) -> Callable[[str], str] | None:
+    """The translation of an unknown word if it is not itself: nothing, or with a mark."""
+    if not (drop or mark or phrases.drop_unknown):
+        return None
+    target = replace(phrases, drop_unknown=drop or phrases.drop_unknown).target
+    return (lambda word: f"{target(word)}_OOV" if target(word) else "") if mark else target
 
 
 class SentenceParser:
@@ -101,9 +109,7 @@ class SentenceParser:
             }
         copying = PassThrough(
             labels,
-            target=(
-                (lambda word: f"{word}_OOV") if options.mark_oovs else phrases.target if phrases.drop_unknown else None
-            ),
+            target=_copied(phrases, drop=options.drop_unknown, mark=options.mark_oovs),
             shown=phrases.shown if phrases.mark_unknown else None,
             span_limit=_JOSHUA_SPAN if options.joshua else _COPIED_SPAN,
             unknown_only=options.pass_through == "unknown",

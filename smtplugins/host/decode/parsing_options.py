@@ -51,6 +51,7 @@ class ParsingOptions(GrammarOptions, SentenceOptions):
     glue_path: Path | None = option(None, "a file of further glue rules")
     oov_list: str | None = option(None, "labels of copied words with their probabilities: `CD 0.1 NN 0.9`")
     oov_path: Path | None = option(None, "a file with the list of `oov_list`")
+    drop_unknown: bool = option(False, "leave out unknown words that have no digit, as Moses can")
     max_options: int = option(0, "target sides kept for a source side, 0 for all; a table's own limit takes precedence")
     input: Literal["text", "lattice"] = option("text", "what the input holds")
 

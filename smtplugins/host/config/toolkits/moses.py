@@ -99,6 +99,7 @@ def adapt(settings: Settings, path: Path | None) -> Draft:
     else:
         draft.decoder(pops="moses", markers=True, glue=False, pass_through="unknown")
         draft.option("decoder.nonterminal", "non-terminals", str, "X")
+        draft.option("decoder.drop_unknown", "drop-unknown", is_true)
     if search != "stack":
         draft.option("decoder.pop_limit", "cube-pruning-pop-limit", int, 1000)
     draft.option("decoder.input", "inputtype", _INPUTS.get, skip="0")

@@ -53,7 +53,7 @@ SECTIONS = (
     honoured("inputtype", "`decoder.input`: 1 confusion-net, 2 lattice, 3 tree, 5 tabbed, 6 forest", "2"),
     honoured("xml-input", "`decoder.xml`", "exclusive", PHRASES),
     honoured("xml-brackets", "`source_format` with the option `brackets`", "{{ }}", PHRASES),
-    honoured("drop-unknown", "`decoder.drop_unknown`", "true", PHRASES),
+    honoured("drop-unknown", "`decoder.drop_unknown`", "true"),
     honoured("mark-unknown", "`decoder.mark_unknown`", "true", PHRASES),
     honoured("unknown-word-prefix", "`decoder.unknown_prefix`", "<", PHRASES),
     honoured("unknown-word-suffix", "`decoder.unknown_suffix`", ">", PHRASES),
@@ -170,7 +170,7 @@ SECTIONS = (
     ),
     refused("time-out", ("-1 (no limit)", lambda value: value.lstrip("-").isdigit() and int(value) <= 0), "60"),
     refused("cube-pruning-lazy-scoring", _OFF, "true", PHRASES),
-    refused("drop-unknown mark-unknown", _OFF, "true", CHARTS),
+    refused("mark-unknown", _OFF, "true", CHARTS),
     refused("stack", _at_least(200), "20", CHARTS, "200 or more (`cube-pruning-pop-limit` prunes charts)"),
     refused("beam-threshold", _at_most(1e-5), "0.1", CHARTS, "1e-05 or less (`cube-pruning-pop-limit` prunes charts)"),
     refused(

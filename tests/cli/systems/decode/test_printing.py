@@ -204,6 +204,20 @@ class TestPrinting:
                 assert decoding.score <= other.score + 1e-6
         assert changed
 
+    def test_charts_drop_unknown_words(self, smt: Smt) -> None:
+        """Those with digits are copied; all of them cost the same."""
+        name, text = toolkit("moses"), "petersen der koch x2\n"
+        plain = smt("decode", "-c", name, "-k", 1, stdin=text).ok()
+        with Path(name).open("a") as out:
+            out.write("[drop-unknown]\ntrue\n[output-unknowns]\nwords\n[alignment-output-file]\nlinks\n")
+        dropped = smt("decode", "-c", name, "-k", 1, stdin=text).ok()
+        assert plain.split(" ||| ")[1].split() == ["petersen", "the", "cook", "x2"]
+        assert dropped.split(" ||| ")[1].split() == ["the", "cook", "x2"]
+        costs = [re.findall(r"UnknownWordPenalty0= (\S+)", line) for line in (plain, dropped)]
+        assert costs[0] == costs[1]
+        assert Path("words").read_text() == "petersen x2\n"
+        assert Path("links").read_text().split()[-2:] == ["3-2", "4-3"]
+
     def test_charts_have_ids_and_scores(self, smt: Smt) -> None:
         name = toolkit("moses")
         with Path(name).open("a") as out:

@@ -325,7 +325,6 @@ CHARTS = (
     ("minimum-bayes-risk", "true", "0"),
     ("lminimum-bayes-risk", "true", "false"),
     ("consensus-decoding", "1", "0"),
-    ("drop-unknown", "true", "false"),
     ("mark-unknown", "true", "false"),
     ("default-non-term-for-empty-range-only", "false", "true"),
     ("rule-limit", "20", "5000"),
