@@ -78,6 +78,9 @@ class CompactPhraseTable:
         self._check_words(result)
         return result
 
+    def sources(self) -> None:
+        """Source phrases cannot be listed."""
+
     def facts(self) -> dict[str, Any]:
         """Describe the table."""
         native = self._native

@@ -88,7 +88,9 @@ def lookup(
     from smtformats.grammar.shared.probing_lookup import ProbingPhraseTable, open_folder
 
     folder = open_folder(path)
-    return None if folder.has_rules else ProbingPhraseTable(folder, table, min(max_symbols, MAX_SOURCE))
+    return (
+        None if folder.has_rules else ProbingPhraseTable(folder, table, min(max_symbols, MAX_SOURCE), sources or only)
+    )
 
 
 def matches(head: bytes) -> bool:

@@ -48,7 +48,18 @@ def _of_lattice(lattice: Lattice, longest: int) -> list[str]:
 
 
 def looked_up(table: PhraseLookup, given: Sequence[str] | Lattice, span_limit: int | None) -> GrammarColumns:
-    """The rules of a table that can apply to a sentence or lattice, as columns."""
+    """The rules of a table that can apply to a sentence or lattice, as columns.
+
+    If a lattice has too many phrases, those of the table with its words are looked up; TooLarge if it cannot list them.
+    """
     # A span limit counts arcs; words on a path are at most as many.
     longest = table.longest if span_limit is None else min(table.longest, span_limit)
-    return table.columns(source_phrases(given, longest))
+    try:
+        phrases = source_phrases(given, longest)
+    except TooLarge:
+        sources = table.sources()
+        if sources is None or not isinstance(given, Lattice):
+            raise
+        words = {arc.word for arc in given.arcs}
+        phrases = [phrase for phrase in sources if words.issuperset(phrase.split(" "))]
+    return table.columns(phrases)

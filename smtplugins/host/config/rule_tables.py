@@ -52,16 +52,14 @@ class RuleTable:
         return None if record.lookup is None else record.lookup(self.path)
 
     def _record(self, formats: Iterable[Format] | None) -> Format:
-        """The table's format, with the table's name or owner as its option."""
+        """The table's format, with the table's name or owner as its option unless its options say another."""
         with open_known(self.path, "grammar", self.format, formats) as opened:
             record = opened.record
-        if self.format is None or not Spec.of(self.format).options:
-            known = format_options(record)
-            if "owner" in known and self.owner:
-                record = with_options(record, {"owner": self.owner})
-            elif "table" in known and self.name:
-                record = with_options(record, {"table": self.name})
-        return record
+        given = {} if self.format is None else Spec.of(self.format).options
+        known = format_options(record).keys() - given.keys()
+        if "owner" in known and self.owner:
+            return with_options(record, {"owner": self.owner})
+        return with_options(record, {"table": self.name}) if "table" in known and self.name else record
 
     def dense_names(self, names: Iterable[str]) -> list[str]:
         """The features that every rule of the table has: the table's name, numbered if there are several."""

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from smtplugins.core.grammar import lookup
-from smtplugins.core.grammar.lookup import source_phrases
+from smtplugins.core.grammar.lookup import looked_up, source_phrases
 from smtplugins.core.grammar.parsing import InputArc, Lattice, TooLarge
 
 
@@ -34,3 +36,34 @@ def test_a_lattice_of_too_many_phrases(monkeypatch: pytest.MonkeyPatch) -> None:
     arcs = tuple(InputArc(i, i + 1, f"{i}{k}") for i in range(8) for k in range(4))
     with pytest.raises(TooLarge, match=r"^expected at most 1000 phrases of 5 words in a lattice, found more$"):
         source_phrases(Lattice(9, arcs), 5)
+
+
+class Table:
+    """A table that tells what it is asked for."""
+
+    longest = 9
+
+    def __init__(self, listed: list[str] | None) -> None:
+        self.listed = listed
+        self.asked: list[str] = []
+
+    def sources(self) -> list[str] | None:
+        return self.listed
+
+    def columns(self, phrases: list[str]) -> Any:
+        self.asked = phrases
+
+    def facts(self) -> dict[str, Any]:
+        return {}
+
+
+def test_a_large_lattice_is_looked_up_by_the_phrases_of_the_table(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(lookup, "MOST_PHRASES", 1000)
+    large = Lattice(9, tuple(InputArc(i, i + 1, f"{i}{k}") for i in range(8) for k in range(4)))
+    table = Table(["00", "00 10", "00 99", "73 00"])
+    looked_up(table, large, 5)
+    assert table.asked == ["00", "00 10", "73 00"]
+    looked_up(table, Lattice.of_words(("00", "10")), 5)
+    assert table.asked == ["00", "10", "00 10"]
+    with pytest.raises(TooLarge):
+        looked_up(Table(None), large, 5)

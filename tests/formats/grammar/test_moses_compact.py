@@ -19,6 +19,7 @@ from smtformats.files import Lines
 from smtformats.grammar import moses_compact
 from smtformats.grammar.moses_compact import FORMAT, CompactPhraseTable, load, lookup, parse
 from smtformats.grammar.rules import Rule
+from smtformats.reordering.moses_compact import CompactReorderingFile
 from tests.formats.compact_tables import Entry, phrase_file, reordering_file
 
 WORDS = ["__SPECIAL_STOP_SYMBOL__", "a", "house", "the", "straße", "red"]
@@ -114,6 +115,20 @@ def test_phrases_are_found_and_others_are_not(
     assert [" ".join(map(str, rule.source)) for rule in found] == [p for p in phrases for _ in range(2)]
     others = len(table.columns([f"{phrase} y" for phrase in phrases]))
     assert others == 0 or fingerprint_bits == 8
+
+
+@pytest.mark.parametrize("count", [1, 2, 3, 17])
+@pytest.mark.parametrize(("order_bits", "fingerprint_bits"), [(1, 4), (2, 24), (24, 32)])
+def test_scores_that_are_all_equal_and_ranges_of_one(count: int, order_bits: int, fingerprint_bits: int) -> None:
+    """The last score of tables of old is always 2.718; a range of one phrase gets a key that is none."""
+    keys = sorted(f"w{i}" for i in range(count))
+    entries: dict[bytes, Entry] = {key.encode(): [([1], (-0.5, 1.0), [(0, 0)])] for key in keys}
+    table = opened(made(entries, order_bits=order_bits, fingerprint_bits=fingerprint_bits))
+    assert [(rule.source, rule.values) for rule in rules(table.columns(keys))] == [((k,), (-0.5, 1.0)) for k in keys]
+    assert table.sources() is None
+    rows = {f"{key} ||| ".encode(): (-0.25,) * 3 for key in keys}
+    data = np.frombuffer(reordering_file(rows, order_bits=order_bits, fingerprint_bits=fingerprint_bits), np.uint8)
+    assert (CompactReorderingFile(data, "order").find(keys, None) == -0.25).all()
 
 
 def test_columns_of_a_table() -> None:

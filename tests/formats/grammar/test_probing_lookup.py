@@ -87,6 +87,11 @@ def test_source_sides_that_nothing_tells(tmp_path: Path) -> None:
     with pytest.raises(NotListed):
         load(path)
     assert [row[1] for row in rows(found(path, ["w1", "w1 w2 w3 w4 w5 w6"]))] == [("x",)]
+    (tmp_path / "text").write_text("w1 w2 w3 w4 w5 w6\n")
+    for options, listed in (({}, None), ({"sources": str(tmp_path / "text")}, ["das", "w1 w2 w3 w4 w5 w6"])):
+        table = lookup(path, **options)
+        assert table is not None
+        assert table.sources() == listed
 
 
 def test_rules_are_loaded(tmp_path: Path) -> None:

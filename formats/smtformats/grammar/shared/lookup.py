@@ -29,6 +29,9 @@ class PhraseLookup(Protocol):
         is empty. Raises FormatError for a damaged file.
         """
 
+    def sources(self) -> Sequence[str] | None:
+        """Return all source phrases, ``None`` if they cannot be listed."""
+
     def facts(self) -> dict[str, Any]:
         """Describe the table."""
 

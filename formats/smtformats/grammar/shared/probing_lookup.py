@@ -5,6 +5,8 @@ It imports numpy: import it in the function that reads.
 
 from __future__ import annotations
 
+import functools
+import itertools
 import os
 import threading
 from collections.abc import Callable, Sequence
@@ -17,7 +19,7 @@ from numpy.typing import NDArray
 from smtformats._scan import ProbingPhrases
 from smtformats.errors import FormatError
 from smtformats.files import mapped
-from smtformats.grammar.shared.lookup import columns_of, encodable
+from smtformats.grammar.shared.lookup import NotListed, columns_of, encodable
 from smtformats.grammar.shared.probing_files import (
     ProbingSettings,
     SourceWords,
@@ -138,10 +140,28 @@ def open_folder(path: str | os.PathLike[str]) -> ProbingFolder:
 class ProbingPhraseTable:
     """A folder as a table of phrases; see :class:`smtformats.grammar.shared.lookup.PhraseLookup`."""
 
-    def __init__(self, folder: ProbingFolder, table: str, longest: int) -> None:
+    def __init__(self, folder: ProbingFolder, table: str, longest: int, text: str = "") -> None:
+        """``text`` is a file in which source sides occur, to list them."""
         self._folder = folder
         self._names = vector(table, folder.settings.scores)
+        self._text = text
         self.longest = longest
+
+    @functools.cached_property
+    def _sources(self) -> list[str] | None:
+        from smtformats.grammar.shared.probing_table import ProbingTable
+
+        try:
+            table = ProbingTable(self._folder.name, sources=self._text, max_symbols=self.longest)
+        except NotListed:
+            return None
+        words, sides = table.source_words.words, table.sources
+        numbers, ends = sides.values.tolist(), sides.offsets.tolist()
+        return [" ".join([words[n] for n in numbers[i:j]]) for i, j in itertools.pairwise(ends)]
+
+    def sources(self) -> list[str] | None:
+        """Return all source phrases, ``None`` if nothing tells some of them."""
+        return self._sources
 
     def columns(self, phrases: Sequence[str]) -> GrammarColumns:
         """Return the rules of source phrases, words separated by single blanks."""

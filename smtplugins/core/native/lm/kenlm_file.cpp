@@ -65,7 +65,8 @@ Parameters read_parameters(FileParts& parts) {
   static const Sanity sanity;
   const std::byte* const start = parts.take(sizeof(Sanity) + sizeof(Parameters), "a header");
   if (std::memcmp(start, sanity.magic, sizeof sanity.magic) != 0) {
-    throw KenlmFileError("a KenLM file of format version 5, complete", "another version or an unfinished file");
+    throw KenlmFileError("a KenLM file of format version 5, complete (build_binary makes one of the ARPA file)",
+                         "another version or an unfinished file");
   }
   if (std::memcmp(start, &sanity, sizeof sanity) != 0) {
     throw KenlmFileError("a KenLM file from this kind of machine", "numbers kept in another way");

@@ -8,6 +8,7 @@ import pytest
 
 from smtformats.grammar.shared import probing_lookup
 from smtplugins import load_plugins
+from smtplugins.core.grammar import lookup
 from tests.cli.systems.decode.systems import Smt
 from tests.formats.grammar.probing_folders import write_folder
 
@@ -59,6 +60,22 @@ SENTENCES = "x w1 w2 w3 w4 w5 w6\na b a b\n\n"
 def test_sentences_from_a_stream(here: Path, smt: Smt) -> None:
     shown = [smt("decode", "-c", f"{name}.ini", "-k", 9, "-q", stdin=SENTENCES).ok() for name in ("moses", "text")]
     assert "x far" in shown[0]
+    assert shown[0] == shown[1]
+
+
+def test_lattices_of_many_phrases(here: Path, smt: Smt, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(lookup, "MOST_PHRASES", 2)
+    table = "model:\n  tables: [{{path: {}, name: TM, format: {}}}]\n  weights: weights\n  features: [distortion]\n"
+    Path("weights").write_text("TM[0] 0.01\nTM[1] 0.01\ndistortion 0.1\n")
+    lattice = "((('x',0,1),('a',0,1),),(('b',0,1),),(('a',0,1),('y',0,1),),)\n"
+    shown = []
+    write_folder(Path("listed"), LINES[:1], lex=3)
+    for path, kind in (("listed,sources=text", "moses-probing"), ("text", "moses-phrases")):
+        name, _, option = path.partition(",")
+        text = table.format(name, f'"{kind},{option}"' if option else kind)
+        Path("run.yaml").write_text(f"decoder: phrase\n{text}")
+        shown.append(smt("decode", "-c", "run.yaml", "--from", "plf-lattice", "-k", 9, "-q", stdin=lattice).ok())
+    assert "B A" in shown[0]
     assert shown[0] == shown[1]
 
 
