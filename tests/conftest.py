@@ -154,6 +154,15 @@ def pytest_itemcollected(item: pytest.Item) -> None:
 
 
 @pytest.fixture(scope="session")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The address of the interpreter that forks ``smt`` (``forked.py``)."""
+    from tests.forked import forking_server
+
+    with forking_server(tmp_path_factory.mktemp("smt")) as address:
+        yield address
+
+
+@pytest.fixture(scope="session")
 def shared() -> Path:
     """The reference data beside the checkout; mark tests that use it ``shared``."""
     folder = Path(__file__).resolve().parents[2] / "shared"

@@ -7,14 +7,13 @@ import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 from typing import get_args
 
 import pytest
 
 import smtplugins as smt
-from tests.warm import warm_smt
+from tests.forked import client_environment
 
 ROOT = Path(__file__).resolve().parents[1]
 # Each with the folder where it begins; `$ cd FOLDER` holds for what follows.
@@ -56,9 +55,8 @@ def fences(path: Path) -> list[tuple[str, str]]:
 
 
 @pytest.fixture(scope="module")
-def environment(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, str]]:
-    with warm_smt(tmp_path_factory.mktemp("smt")) as environment:
-        yield environment
+def environment(server: str, tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    return client_environment(tmp_path_factory.mktemp("smt"), server)
 
 
 def run(command: list[str] | str, folder: Path, environment: dict[str, str]) -> str:

@@ -6,7 +6,6 @@ import importlib
 import os
 import shutil
 import signal
-import socket
 import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -17,7 +16,7 @@ import pytest
 
 from smtformats.files import release_output
 from smtplugins.cli.main import main
-from tests.cli.forked import Process, forking_server
+from tests.forked import Process
 
 EXAMPLE = Path(__file__).resolve().parents[2] / "examples/rescore-nbest"
 
@@ -79,14 +78,8 @@ def smt(
     return run
 
 
-@pytest.fixture(scope="session")
-def server() -> Iterator[socket.socket]:
-    with forking_server() as server:
-        yield server
-
-
 @pytest.fixture
-def start(server: socket.socket) -> Iterator[Callable[..., Process]]:
+def start(server: str) -> Iterator[Callable[..., Process]]:
     """``start(arguments)`` begins ``smt`` in a process of its own, all three streams piped."""
     running: list[Process] = []
 

@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 from smtplugins.cli.main import COMMANDS, command_parser
-from tests.cli.forked import Process
+from tests.forked import Process
 
 Smt = Callable[..., Any]
 Start = Callable[..., Process]

@@ -7,23 +7,22 @@ import shutil
 import subprocess
 from pathlib import Path
 
-from tests.warm import warm_smt
+from tests.forked import client_environment
 
 EXAMPLE = Path(__file__).resolve().parents[2] / "examples/rescore-nbest"
 
 
-def test_the_script_rescores_both_lists(tmp_path: Path) -> None:
+def test_the_script_rescores_both_lists(server: str, tmp_path: Path) -> None:
     folder = shutil.copytree(EXAMPLE, tmp_path / "copy")
     (tmp_path / "smt").mkdir()
-    with warm_smt(tmp_path / "smt") as environment:
-        done = subprocess.run(
-            ["sh", "run.sh", str(tmp_path / "out")],
-            cwd=folder,
-            env=environment,
-            capture_output=True,
-            text=True,
-            timeout=600,
-        )
+    done = subprocess.run(
+        ["sh", "run.sh", str(tmp_path / "out")],
+        cwd=folder,
+        env=client_environment(tmp_path / "smt", server),
+        capture_output=True,
+        text=True,
+        timeout=600,
+    )
     assert done.returncode == 0, done.stderr
     scores = [float(score) for score in re.findall(r"BLEU +(\d+\.\d+)", done.stdout)]
     assert len(scores) == 4

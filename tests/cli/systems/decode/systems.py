@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import smtplugins as smt
-from tests.cli.forked import Process
+from tests.forked import Process
 
 Smt = Callable[..., Any]
 Start = Callable[..., Process]
