@@ -59,7 +59,11 @@ const char* CdecScanner::scan_line(const char* p) {
     p = left_side(p);
     if (p != nullptr) p = source_side(p);
     if (p == nullptr) return nullptr;
-    if (level == 0 && is_blank(*p)) know_source(begin, ++p);
+    if (level == 0 && is_blank(*p)) {
+      know_source(begin, ++p);
+    } else {
+      forget_text();  // what is known must be the previous rule's
+    }
   }
   p = target_side(p);
   if (p != nullptr && *p != '\n') p = features(p + 3);

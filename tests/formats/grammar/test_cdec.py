@@ -513,6 +513,23 @@ def test_gold_comes_back(shared: Path) -> None:
         assert all(columns.rule(i) == plain(rule) for i, rule in enumerate(rules)), path
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "[X] ||| a [X,1] ||| A [1]\n [Y] ||| a [Z,1] ||| A [1]\n[X] ||| a [X,1] ||| B [1]\n",
+        "[X] ||| b ||| B\n[Y] ||| a |||\n[X] ||| b ||| C\n",
+    ],
+)
+def test_a_source_side_is_that_of_its_own_line(text: str) -> None:
+    """A rule after a refinement or an empty target side, with the source side of the rule before that."""
+    columns = load(io.BytesIO(text.encode()), "x")
+    wanted = list(parse(Lines(io.BytesIO(text.encode()), "x")))
+    found = [columns.rule(i) for i in range(len(columns))]
+    assert [(rule.lhs, rule.source, rule.target) for rule in found] == [
+        (rule.lhs, rule.source, rule.target) for rule in wanted
+    ]
+
+
 def phrases(text: str) -> list[Rule]:
     return list(parse(Lines(io.BytesIO(text.encode()), "x"), label="X"))
 
