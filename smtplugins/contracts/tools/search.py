@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from smtplugins.core.search.coarse_to_fine import CoarseToFine, NoRefinement
 from smtplugins.core.search.linear_gain import LinearGain, published_gains
 from smtplugins.core.search.phrase_forests import PhraseOrders, TooManySteps
 from smtplugins.core.search.phrase_spans import NoPhrases, phrase_spans
@@ -30,8 +31,10 @@ if TYPE_CHECKING:
 
 __all__ = [
     "BestDerivation",
+    "CoarseToFine",
     "LinearGain",
     "NoPhrases",
+    "NoRefinement",
     "PhraseOrders",
     "PhraseSearchOptions",
     "Refined",

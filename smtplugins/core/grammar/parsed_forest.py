@@ -158,6 +158,20 @@ class Forest:
             at -= len(part)
         raise IndexError(f"no rule has the number {origin}")
 
+    def placed(self, origin: int) -> tuple[GrammarPart, int]:
+        """The set of columns that a rule is in, by its number in ``native.origins``, and its number there."""
+        at = origin
+        for part in self._parts:
+            if at < len(part):
+                return _as_part(part), at
+            at -= len(part)
+        raise IndexError(f"no rule of a grammar has the number {origin}")
+
+    @property
+    def goal_labels(self) -> tuple[int, int]:
+        """The labels of the rule into the goal."""
+        return self.tables.labels.id(TOP), self.tables.labels.id(self._goal)
+
     def with_native(self, native: ParsedForest, goal: str | None = None) -> Forest:
         """The same forest with other nodes, edges and rules, and another label below the goal."""
         return Forest(native, self.tables, self._parts, self._featured, goal or self._goal)
@@ -322,7 +336,8 @@ def _slice(row: range) -> slice:
 
 def _reorder_rules(columns: Any, order: NDArray[np.int64]) -> Any:
     """The columns with their rules in another order."""
-    changed: dict[str, Any] = {"lhs": columns.lhs[order], "level": columns.level[order]}
+    # A rule of a forest is no refinement of the one before it.
+    changed: dict[str, Any] = {"lhs": columns.lhs[order], "level": 0 * columns.level[order]}
     for name in ("source", "target", "feature", "point"):
         offsets, places = gathered(getattr(columns, f"{name}_offsets"), order)
         changed[f"{name}_offsets"] = offsets

@@ -15,10 +15,12 @@ from smtformats.hypergraph.lattices import arcs_of
 from smtformats.tokens import BadField
 from smtplugins.core.grammar.parsing import Lattice
 from smtplugins.host.arguments import argument
+from smtplugins.host.decode.parsing_options import MARKS
 from smtplugins.host.files.opening import find_format
 
 if TYPE_CHECKING:
     from smtformats import Format
+    from smtplugins.contracts.data import Sentence
     from smtplugins.host.config.run_yaml import RunConfig
     from smtplugins.host.decode.parsing_options import ParsingOptions
     from smtplugins.host.features.scoring import Active
@@ -90,7 +92,19 @@ def lattice_of(graph: GraphColumns, features: Sequence[Active], epsilon: str | N
     return replace(lattice, arcs=tuple(arcs))
 
 
-def spelt(given: Any, options: ParsingOptions) -> Any:
+def input_of(sentence: Sentence, options: ParsingOptions, features: Sequence[Active]) -> Any:
+    """The words or the lattice to parse, with Joshua's escapes and the marks of sentences if configured."""
+    given: Any = sentence.tokens
+    if sentence.lattice is not None:
+        given = lattice_of(sentence.lattice, features, "<eps>" if options.joshua else None)
+    if options.joshua or options.lowercase:
+        given = _spelt(given, options)
+    if options.markers:
+        given = (MARKS[0], *given, MARKS[1]) if sentence.lattice is None else given.between(*MARKS)
+    return given
+
+
+def _spelt(given: Any, options: ParsingOptions) -> Any:
     """Input words as configured: without annotations and with Joshua's escapes, in lower case."""
     from smtformats.escapes import escape
 

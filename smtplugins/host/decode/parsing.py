@@ -16,7 +16,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from smtformats.caching.folders import cached_load
-from smtformats.grammar.rules import NonTerminal, Rule
 from smtplugins.contracts.errors import UsageError
 from smtplugins.core.grammar.lookup import looked_up
 from smtplugins.core.grammar.parsing import Lattice, Options, PassThrough, prepared
@@ -24,7 +23,7 @@ from smtplugins.core.grammar.rules import GLUE, MINTED, Origins, Rules
 from smtplugins.core.grammar.tables import Grammar, ScoredGrammar, Tables
 from smtplugins.core.vocabulary import Vocabulary
 from smtplugins.host.decode import markup
-from smtplugins.host.decode.lattices import lattice_of, spelt
+from smtplugins.host.decode.lattices import input_of
 from smtplugins.host.decode.markup import SentenceMarkup
 from smtplugins.host.decode.parsing_options import MARKS, NO_LIMIT, ParsingOptions
 from smtplugins.host.decode.phrase_options import AS_WRITTEN, InputOptions
@@ -36,9 +35,11 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from smtformats import Format, GrammarColumns
+    from smtformats.grammar.rules import Rule
     from smtformats.grammar.shared.lookup import PhraseLookup
     from smtplugins.contracts.data import Sentence
     from smtplugins.core.grammar.parsed_forest import Forest
+    from smtplugins.core.search.coarse_to_fine import CoarseToFine
     from smtplugins.core.search.phrase_forests import PhraseOrders
     from smtplugins.host.config.resources import Resources
     from smtplugins.host.features.scoring import Active
@@ -67,6 +68,7 @@ class SentenceParser:
         *,
         own: Mapping[str, Sequence[Rule]] | None = None,
         orders: PhraseOrders | None = None,
+        coarse: CoarseToFine | None = None,
     ) -> None:
         """With ``phrases`` there is no goal: a forest has the phrases of each span, or with ``orders`` all orders.
 
@@ -76,7 +78,7 @@ class SentenceParser:
         self.options = options
         self.goal = options.goal if phrases is None else None
         self.phrases = AS_WRITTEN if phrases is None else phrases
-        self.orders = orders
+        self.orders, self.coarse = orders, coarse
         self._own_rules = dict(own or {})
         self.tables = Tables()
         self._lock = threading.Lock()
@@ -187,18 +189,7 @@ class SentenceParser:
         return [(number, looked_up(table, given, limits[number])) for number, table in self._lookups.items()]
 
     def _glue(self, tables: Tables) -> Grammar:
-        options = self.options
-        root = self.goal or "S"
-        goal, first, second = NonTerminal(root, 1), *(NonTerminal(options.nonterminal, k) for k in (1, 2))
-        rules = [Rule(root, (goal, second), (goal, second))]
-        if options.markers:
-            rules.insert(0, Rule(root, MARKS[:1], MARKS[:1]))
-            rules.append(Rule(root, (goal, MARKS[1]), (goal, MARKS[1])))
-        else:
-            rules.insert(0, Rule(root, (first,), (first,)))
-        if options.joshua and options.lattice:
-            rules.append(Rule(root, (goal, "<eps>"), (goal,)))
-        return Grammar.of_rules(rules, tables, from_start=True)
+        return Grammar.of_rules(self.options.glue_rules(self.goal or "S"), tables, from_start=True)
 
     def weighted(self, weights: Mapping[str, float]) -> WeightedParser:
         """Apply weights to the tables; the result parses sentences."""
@@ -279,7 +270,7 @@ class WeightedParser:
             markup.check(sentence, parser.phrases)
         if options.max_length is not None and len(sentence.tokens) > options.max_length:
             sentence = replace(sentence, tokens=sentence.tokens[: options.max_length])
-        given = self._input(sentence)
+        given = input_of(sentence, options, parser.resources.features)
         own = [Path(path) for path in sentence.grammars]
         # Per-sentence grammars without tables of the run leave the run's vocabulary as it is.
         alone = bool(own) and not parser.resources.tables and options.glue_path is None
@@ -312,7 +303,10 @@ class WeightedParser:
                 forest = self._backed_off(sentence, forest, starts, table_of)
             if orders is not None:
                 forest = orders.ordered(forest, starts[-2], len(sentence.tokens), options.nonterminal)
-            scored = self._scored(sentence, forest, (*owners, MINTED), starts)
+            owners += (MINTED,)
+            if parser.coarse is not None:
+                forest = self._coarse_to_fine(sentence, forest, owners, starts, parser.coarse)
+            scored = self._scored(sentence, forest, owners, starts)
         scored.stats.update(times.sums)
         return scored
 
@@ -334,17 +328,25 @@ class WeightedParser:
         backoffs = [table.backoff for table in parser.resources.tables]
         return backed_off(forest, starts, backoffs, table_of, len(sentence.tokens), parser.options.nonterminal)
 
-    def _input(self, sentence: Sentence) -> Any:
-        """The words or the lattice to parse, with Joshua's escapes and the marks of sentences if configured."""
-        options = self.parser.options
-        given: Any = sentence.tokens
+    def _coarse_to_fine(
+        self, sentence: Sentence, forest: Forest, owners: tuple[str, ...], starts: Sequence[int], coarse: CoarseToFine
+    ) -> Forest:
+        """The forest of the finest rules that refine those of a pruned coarse one."""
         if sentence.lattice is not None:
-            given = lattice_of(sentence.lattice, self.parser.resources.features, "<eps>" if options.joshua else None)
-        if options.joshua or options.lowercase:
-            given = spelt(given, options)
-        if options.markers:
-            given = (MARKS[0], *given, MARKS[1]) if sentence.lattice is None else given.between(*MARKS)
-        return given
+            raise UsageError(f"sentence {sentence.id}: coarse_beam: expected words, found a lattice")
+        counted = {name: self.weights.get(name, 0.0) for name in coarse.features}
+
+        def scored(fine: Forest) -> NDArray[Any]:
+            scores = fine.native.scores.astype("float64")
+            for block in self._scored(sentence, fine, owners, starts).blocks:
+                block.add_scores(scores, counted)
+            return scores
+
+        static = [part for applied in self._applied for part in _parts(applied)]
+        levels = max((int(rules.level.max(initial=0)) for _, rules in self.parser.static_columns()), default=0)
+        places = (*starts, forest.goal_origin)
+        same = Origins((*owners, "goal"), places, forest.native.origins, lambda: forest.rule_columns).of(GLUE, MINTED)
+        return coarse.refined(forest, levels, same, lambda fine: fine.scores(self.weights, static), scored)
 
     def _sentence_grammars(
         self, columns: Sequence[GrammarColumns], own: Sequence[Path], tables: Tables, alone: bool

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Literal
 
 from smtformats.files import open_lines
+from smtformats.grammar.rules import NonTerminal, Rule
 from smtplugins.contracts.errors import UsageError
 from smtplugins.contracts.options import CheckedOptions, option
 
@@ -64,6 +65,19 @@ class ParsingOptions(GrammarOptions, SentenceOptions):
     def oov_labels(self) -> dict[str, float]:
         """The labels of copied words, with their probabilities."""
         return _labels(self.oov_list, self.oov_path)
+
+    def glue_rules(self, root: str) -> list[Rule]:
+        """The rules that join the translations of neighbouring spans under ``root``."""
+        goal, first, second = NonTerminal(root, 1), *(NonTerminal(self.nonterminal, k) for k in (1, 2))
+        rules = [Rule(root, (goal, second), (goal, second))]
+        if self.markers:
+            rules.insert(0, Rule(root, MARKS[:1], MARKS[:1]))
+            rules.append(Rule(root, (goal, MARKS[1]), (goal, MARKS[1])))
+        else:
+            rules.insert(0, Rule(root, (first,), (first,)))
+        if self.joshua and self.lattice:
+            rules.append(Rule(root, (goal, "<eps>"), (goal,)))
+        return rules
 
     def shown(self, text: str) -> str:
         """Output words: without the marks of sentences, and with Joshua's escapes undone."""

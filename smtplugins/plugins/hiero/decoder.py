@@ -25,6 +25,8 @@ from smtplugins.contracts.tools.decoding import (
 from smtplugins.contracts.tools.features import SearchScorers
 from smtplugins.contracts.tools.graphs import viterbi
 from smtplugins.contracts.tools.search import (
+    CoarseToFine,
+    NoRefinement,
     PhraseOrders,
     SearchLimit,
     Stateful,
@@ -84,6 +86,10 @@ class Hiero(ForestDecoder["WeightedParser"]):
 
 
 def _parser(resources: Resources, options: HieroOptions) -> SentenceParser:
+    if options.coarse_beam is not None:
+        limits = (options.coarse_beam, options.coarse_widening, options.coarse_widenings, options.coarse_exhaustive)
+        coarse = CoarseToFine(*limits, frozenset((options.coarse_features or "").split()))
+        return SentenceParser(resources, options, coarse=coarse)
     if options.reach is None:
         return SentenceParser(resources, options)
     orders = PhraseOrders(options.reach, options.max_steps)
@@ -117,6 +123,8 @@ class _Worker:
             forest = self._weighted.forest(sentence)
         except TooManySteps as error:
             raise SmtError(f"sentence {sentence.id}: {error}: lower reach or raise max_steps") from None
+        except NoRefinement as error:
+            raise SmtError(f"sentence {sentence.id}: coarse_beam: {error}") from None
         with times("search"):
             given = forest_of_parse(forest.forest, forest.scores)
             target = target_of(sentence, self._options.max_length) if self._options.constraint_words else None

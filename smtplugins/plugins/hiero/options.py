@@ -52,6 +52,15 @@ class HieroOptions(ParsingOptions):
         "may begin (cdec's pb)",
         least=0,
     )
+    coarse_beam: float | None = option(
+        None,
+        "prune by this beam the forest of a grammar's rules without levels, then refine them, level by level (cdec)",
+        least=0,
+    )
+    coarse_widening: float = option(2.0, "factor of `coarse_beam` if there is no fine derivation", least=1)
+    coarse_widenings: int = option(2, "how often the beam is widened", least=0)
+    coarse_exhaustive: bool = option(True, "at last refine the whole coarse forest")
+    coarse_features: str | None = option(None, "features that score coarse rules beside those of tables: `A B`")
     max_steps: int = option(1_000_000, "with `reach`, limit of the steps of a sentence from phrase to phrase", least=1)
 
     def __post_init__(self) -> None:
@@ -60,6 +69,8 @@ class HieroOptions(ParsingOptions):
             raise UsageError(f"pop_limit: expected 1 or more, found {self.pop_limit}")
         if self.reach is not None and (self.markers or self.joshua):
             raise UsageError("reach: expected no markers, and not joshua")
+        if self.reach is not None and self.coarse_beam is not None:
+            raise UsageError("expected reach or coarse_beam, found both")
 
     def native(self, **more: Any) -> SearchOptions:
         """The options of the native search."""

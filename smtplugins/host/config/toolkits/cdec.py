@@ -25,6 +25,7 @@ _CHART = (
     "add_extra_pass_through_features",
 )
 """Settings that the formalism pb has no use for."""
+_FINE = ("ctf_beam_widen", "ctf_num_widenings", "ctf_no_exhaustive")
 _TREES = "%i ||| %t ||| 1.0 ||| -1"
 
 
@@ -127,11 +128,23 @@ def _phrases(draft: Draft) -> None:
     draft.put("decoder.pass_through", "unknown" if through is not None else "none")
     if through is not None:
         draft.feature("pass-through", through.line, value=1, name="PassThrough")
-    for key in _CHART:
-        draft.reasons[key] = "for scfg"
+    draft.reasons |= dict.fromkeys((*_CHART, *_FINE, "coarse_to_fine_beam_prune"), "for scfg")
+
+
+def _coarse_to_fine(draft: Draft) -> None:
+    """Rules of a grammar with levels; glue and copied words have features in the coarse forest, others do not."""
+    if not draft.settings.all("coarse_to_fine_beam_prune"):
+        draft.reasons |= dict.fromkeys(_FINE, "for coarse_to_fine_beam_prune")
+        return
+    draft.option("decoder.coarse_beam", "coarse_to_fine_beam_prune", float)
+    draft.option("decoder.coarse_widening", "ctf_beam_widen", float)
+    draft.option("decoder.coarse_widenings", "ctf_num_widenings", int)
+    draft.option("decoder.coarse_exhaustive", "ctf_no_exhaustive", lambda value: False)
+    draft.put("decoder.coarse_features", "Glue PassThrough")
 
 
 def _chart(draft: Draft) -> None:
+    _coarse_to_fine(draft)
     draft.reasons["pb_max_distortion"] = "for pb"
     draft.put("decoder.pops", "cdec")
     draft.option("decoder.max_span", "scfg_max_span_limit", int, 10)

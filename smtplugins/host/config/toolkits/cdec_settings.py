@@ -48,6 +48,16 @@ SETTINGS = (
     honoured("density_prune2 density_prune3", "its `density_prune`", "3"),
     honoured("summary_feature2 summary_feature3", "its `summary`", "Post"),
     honoured("scfg_max_span_limit", "`decoder.max_span` (10)", "7"),
+    honoured(
+        "coarse_to_fine_beam_prune",
+        "`decoder.coarse_beam`: for grammars with levels; no lattices",
+        "7",
+    ),
+    honoured(
+        "ctf_beam_widen ctf_num_widenings ctf_no_exhaustive",
+        "`decoder.coarse_widening` (2), `.coarse_widenings` (2), `.coarse_exhaustive: false`, with the beam",
+        "3",
+    ),
     honoured("goal", "`decoder.goal` (S)", "TOP"),
     honoured("scfg_default_nt", "`decoder.nonterminal` (X)", "Y"),
     honoured("scfg_no_hiero_glue_grammar", "`decoder.glue: false`; else true, and the feature `glue,name=Glue`", "1"),
@@ -85,7 +95,6 @@ SETTINGS = (
     no_effect("freeze_feature_set cmph_perfect_feature_hash", "memory"),
     no_effect("aligner_use_viterbi", "for aligner"),
     no_effect("combine_size vector_format", "for cll_gradient and feature_expectations"),
-    no_effect("ctf_beam_widen ctf_no_exhaustive ctf_num_widenings", "for coarse_to_fine_beam_prune"),
     no_effect(
         "per_sentence_grammar_file",
         'for lextrans, which alone reads it; `<seg grammar="FILE" grammar1="FILE">` names the grammars of a sentence',
@@ -95,10 +104,6 @@ SETTINGS = (
     no_effect("lextrans_align_only lextrans_dynasearch lextrans_use_null", "for lextrans"),
     no_effect("tagger_tagset", "for tagger"),
     # What would change translations.
-    refused(
-        "coarse_to_fine_beam_prune",
-        about="no such setting (a grammar without levels; `cubepruning_pop_limit` bounds the search)",
-    ),
     refused("promise_power", _ZERO),
     refused("incremental_search", about="no such setting (`feature_function=KLanguageModel FILE` and cube pruning)"),
     refused("get_oracle_forest", about="no such setting (`--forests DIR`, then `smt oracle`)"),

@@ -23,6 +23,7 @@ THIRD = f"{SECOND}weights3=other\n"
 WITH = {
     "scale_prune_srclen": "beam_prune=1\n",
     "add_extra_pass_through_features": "add_pass_through_rules=1\n",
+    **dict.fromkeys(("ctf_beam_widen", "ctf_num_widenings", "ctf_no_exhaustive"), "coarse_to_fine_beam_prune=5\n"),
     "summary_feature_type": "summary_feature=Post\n",
     **dict.fromkeys(("intersection_strategy2", "cubepruning_pop_limit2", "summary_feature2"), SECOND),
     **dict.fromkeys(("intersection_strategy3", "cubepruning_pop_limit3", "summary_feature3"), THIRD),
