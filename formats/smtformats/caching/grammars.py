@@ -21,7 +21,7 @@ _ARRAYS = {
     "point_offsets": "i8",
 }
 _BYTES = {f"{table}.{part}": dtype for table in _TABLES for part, dtype in (("blob", "u1"), ("offsets", "i8"))}
-_LAYOUT = Layout(b"smtcache", 2, {**_ARRAYS, **_BYTES, **dict.fromkeys(_INDEX, "i4")})
+_LAYOUT = Layout(b"smtcache", 3, {**_ARRAYS, **_BYTES, **dict.fromkeys(_INDEX, "i4")})
 
 
 def _parts(columns: GrammarColumns) -> Parts:

@@ -7,6 +7,7 @@ offers, and of alignments and gradients (australia-align, mcle_gradient) and a f
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
@@ -90,3 +91,31 @@ def test_exact_lists_in_two_passes(
     assert scores[0] == pytest.approx(scores[1], abs=2e-4)
     # Entries at the end of a list may be others with the same score.
     assert sum((listed(found) & listed(wanted)).values()) >= 0.9 * len(scores[0])
+
+
+def quirk(folder: Path, name: str) -> str:
+    """A cdec.ini of a case, by what cdec logged of it."""
+    log = (folder / f"{name}.err").read_text()
+    grammars = re.findall(r"^Reading SCFG grammar from (.*)$", log, re.MULTILINE)
+    made = re.search(r"^Adding glue grammar for default nonterminal (.*) and goal nonterminal (.*)$", log, re.MULTILINE)
+    file = re.search(r"^Adding glue grammar from file (.*)$", log, re.MULTILINE)
+    glue = "scfg_no_hiero_glue_grammar=1\n" if made is None else f"scfg_default_nt={made[1]}\ngoal={made[2]}\n"
+    glue += "" if file is None else f"scfg_extra_glue_grammar={file[1]}\n"
+    span = f"scfg_max_span_limit={name[-1]}\n" if name.startswith("span") else ""
+    source = re.search(r"^Reading input from (.*)$", log, re.MULTILINE)
+    assert source is not None
+    more = {"dupu": "unique_k_best=1", "ctf": "coarse_to_fine_beam_prune=10"}.get(name, "")
+    tables = "".join(f"grammar={path}\n" for path in grammars)
+    return f"formalism=scfg\n{tables}input={source[1]}\nk_best=100\n{glue}{span}{more}\n"
+
+
+@pytest.mark.parametrize("name", "ctf ctf0 dup dup2 dupu glue goal span1 span2 span3 span4 u1 u2".split())
+def test_small_cases(smt: Smt, shared: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+    """Glue, goals, spans, duplicates, unary rules and levels: cdec's lists, whatever the order."""
+    folder = shared / "gold/cdec/quirks"
+    (tmp_path / "cdec.ini").write_text(quirk(folder, name))
+    monkeypatch.chdir(folder)
+    result = smt("decode", "-c", tmp_path / "cdec.ini")
+    assert result.code == 0
+    gold = (folder / f"{name}.out").read_text()
+    assert listed(result.out) == listed(gold if gold.strip() else "")
