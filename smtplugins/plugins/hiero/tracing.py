@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from smtformats.grammar.rules import NonTerminal
@@ -94,7 +94,7 @@ class _Node:
 
 
 def _tree(forest: SentenceForest, edges: DerivationEdges) -> list[_Node]:
-    """Return the edges of a derivation in preorder."""
+    """Return the edges of a derivation in preorder; one without a span gets that from its first word to its last."""
     nodes: list[_Node] = []
     # Open places: parent, depth, child number.
     places = [(-1, 0, 0)]
@@ -105,6 +105,11 @@ def _tree(forest: SentenceForest, edges: DerivationEdges) -> list[_Node]:
         rule = forest.forest.rule(number)
         places += [(len(nodes), depth + 1, i) for i in range(rule.arity - 1, -1, -1)]
         nodes.append(_Node(rule, first, last, score, depth, parent, child))
+    for i in range(len(nodes) - 1, 0, -1):
+        node, above = nodes[i], nodes[nodes[i].parent]
+        if edges.spans[node.parent][0] < 0:
+            first = node.first if above.first < 0 else min(above.first, node.first)
+            nodes[node.parent] = replace(above, first=first, last=max(above.last, node.last))
     return nodes
 
 

@@ -144,6 +144,13 @@ def test_traces_and_features(folder: Path) -> None:
     assert [line.split("  ")[0] for line in found.trace() if "Goal" in line] == [
         "[0, 2) Goal -> [X,1] ||| [X,1]",
     ]
+    # The span of a set of words is from its first to its last.
+    found = decoded(folder, ("a", "b", "x", "d", "a"), reach=3)
+    assert found.built is not None
+    steps = found.built()
+    assert sum(step.score for step in steps) == pytest.approx(found.score, abs=1e-4)
+    assert all(0 <= step.first < step.last <= 5 for step in steps)
+    assert all(number < i for i, step in enumerate(steps) for number in (step.beside, *(n for n, _ in step.further)))
     for words in (("x",), ()):
         none = decoded(folder, words, pass_through="none")
         assert (none.found, none.best) == (False, "")
