@@ -148,13 +148,15 @@ class PhraseWorker:
 
         count = int(graph.node_edges[-2]) if graph.nodes else 0
         rules = graph.rules[:count]
-        keys = [graph.lasts[:count] if self._orders else np.zeros(count, dtype=np.int64)]
+        keys = np.zeros(count, dtype=np.int64)
+        columns: list[NDArray[Any]] = [graph.lasts[:count]] if self._orders else []
         for model, values in zip(self._rows, rows, strict=True):
-            keys.append(graph.firsts[:count])
-            forward = model.forward(values)[rules]
-            if forward.size:
-                keys.append(np.unique(forward, axis=0, return_inverse=True)[1].reshape(-1))
-        numbers: list[int] = np.unique(np.column_stack(keys), axis=0, return_inverse=True)[1].reshape(-1).tolist()
+            forward = model.forward(values)
+            own = np.unique(forward, axis=0, return_inverse=True)[1].reshape(-1) if forward.size else None
+            columns += [graph.firsts[:count]] if own is None else [graph.firsts[:count], own[rules]]
+        for column in columns:
+            keys = np.unique(keys * (1 + column.max(initial=0)) + column, return_inverse=True)[1].reshape(-1)
+        numbers: list[int] = keys.tolist()
         return numbers
 
     def _prepared(self, sentence: Sentence, forest: SentenceForest, target: str | None) -> PhraseSearcher:

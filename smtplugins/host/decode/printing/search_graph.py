@@ -16,17 +16,20 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from smtplugins.contracts.errors import UsageError
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from smtplugins.core.graph.hypergraph import Hypergraph
 
 ORDER = 4
 """The length of the longest n-grams."""
 Ngram: TypeAlias = tuple[str, ...]
 _Path: TypeAlias = tuple[int, ...]
+_CELLS = 1 << 23
 _TIED = 1e-7  # Moses compares scores as 32-bit floats
 
 
@@ -70,20 +73,20 @@ def best_part(graph: Hypergraph, endings: Sequence[int], most: float) -> SearchP
     scores = scores[:count] + ends[heads]
     heads[np.isin(heads, graph.tails[count:])] = goal
     # Numbers of states follow those of nodes, which are by covered words.
-    keys = np.column_stack([heads, np.asarray(endings, dtype=np.int64)])
-    states, numbers = np.unique(keys, axis=0, return_inverse=True)
-    numbers = numbers.reshape(-1) + 1
+    width = 1 + max(endings, default=0)
+    states, inverse = np.unique(heads * np.int64(width) + np.asarray(endings, dtype=np.int64), return_inverse=True)
+    nodes, numbers = states // width, inverse.reshape(-1) + 1
     estimates = np.full(len(states) + 1, -np.inf)
     np.maximum.at(estimates, numbers, posteriors(graph, None, "max").edges[:count])
-    chosen = _Growing(graph, heads.tolist(), tails.tolist(), scores.tolist(), numbers.tolist())
+    chosen = _Growing(graph, heads, tails, scores, numbers)
     previous = -math.inf
     for state in (1 + np.argsort(-estimates[1:], kind="stable")).tolist():
         estimate = float(estimates[state])
         if chosen.made >= most and estimate < previous - _TIED * max(1.0, abs(previous)):
             break
         previous = estimate
-        chosen.add(state, int(states[state - 1][0]))
-    complete = {state for state in chosen.steps if state and states[state - 1][0] == goal}
+        chosen.add(state, int(nodes[state - 1]))
+    complete = {state for state in chosen.steps if state and nodes[state - 1] == goal}
     return SearchPart({state: chosen.steps[state] for state in sorted(chosen.steps)}, frozenset(complete or {0}))
 
 
@@ -91,30 +94,27 @@ class _Growing:
     """A part of a graph that grows by states; ``made`` is the number of steps between them."""
 
     def __init__(
-        self, graph: Hypergraph, heads: list[int], tails: list[int], scores: list[float], numbers: list[int]
+        self, graph: Hypergraph, heads: NDArray[Any], tails: NDArray[Any], scores: NDArray[Any], numbers: NDArray[Any]
     ) -> None:
+        import numpy as np
+
         self.steps: dict[int, list[SearchStep]] = {0: []}
         self.made = 0
         self._graph = graph
-        self._tails, self._scores, self._numbers = tails, scores, numbers
-        self._into: dict[int, list[int]] = {}
-        self._out: dict[int, list[int]] = {}
-        for edge, (tail, state) in enumerate(zip(tails, numbers, strict=True)):
-            self._into.setdefault(state, []).append(edge)
-            self._out.setdefault(tail, []).append(edge)
-        heads_of = set(heads)
-        begin = next((tail for tail in tails if tail not in heads_of), 0)
-        self._states: dict[int, list[int]] = {begin: [0]}
+        self._tails, self._scores, self._numbers = tails.tolist(), scores.tolist(), numbers.tolist()
+        self._into, self._out = _Groups(numbers), _Groups(tails)
+        begins = tails[np.isin(tails, heads, invert=True)]
+        self._states: dict[int, list[int]] = {int(begins[0]) if len(begins) else 0: [0]}
         self._words: dict[int, Ngram] = {}
 
     def add(self, state: int, node: int) -> None:
         """Add a state of a node, with the steps between it and those that are there."""
-        for edge in self._into[state]:
+        for edge in self._into.members(state):
             for tail in self._states.get(self._tails[edge], ()):
                 self._step(tail, state, edge)
         self.steps.setdefault(state, [])
         self._states.setdefault(node, []).append(state)
-        for edge in self._out.get(node, ()):
+        for edge in self._out.members(node):
             if self._numbers[edge] in self.steps:
                 self._step(state, self._numbers[edge], edge)
 
@@ -130,14 +130,29 @@ class _Growing:
         return self._words[rule]
 
 
+class _Groups:
+    """The places of each number in a column, in order."""
+
+    def __init__(self, column: NDArray[Any]) -> None:
+        import numpy as np
+
+        self._order = np.argsort(column, kind="stable")
+        self._sorted = column[self._order]
+
+    def members(self, number: int) -> list[int]:
+        first, last = self._sorted.searchsorted([number, number + 1]).tolist()
+        places: list[int] = self._order[first:last].tolist()
+        return places
+
+
 @dataclass(frozen=True)
 class _Occurrences:
     """The n-grams that a step completes: by the steps that they are part of, how many times.
 
-    ``scores`` are those of all paths to the end of these steps.
+    ``last`` are those that may go on in the next phrase; ``scores`` are those of all paths to the end of these steps.
     """
 
-    words: Ngram
+    last: Sequence[tuple[Ngram, Mapping[_Path, int]]]
     counts: Mapping[Ngram, Mapping[_Path, int]]
     scores: Mapping[_Path, float]
 
@@ -148,36 +163,76 @@ def ngram_scores(part: SearchPart, scale: float, *, once: bool) -> dict[Ngram, f
     Paths have the probability ``exp(scale * score)``, normalised.
     """
     totals: dict[int, float] = {0: 0.0}
-    sums: dict[int, dict[Ngram, float]] = {0: {}}
     known: dict[int, list[_Occurrences]] = {0: []}
+    ids: dict[Ngram, int] = {}
+    moves: dict[int, list[_Move]] = {}
     number = 0
     for state, steps in part.steps.items():
         if not state:
             continue
         totals[state] = -math.inf
-        own = sums[state] = {}
-        known[state] = []
         for step in steps:
             totals[state] = _add(totals[state], totals[step.tail] + scale * step.score)
+        known[state], moves[state] = [], []
         for step in steps:
             number += 1
             score = scale * step.score
             done = _completed(step, number, totals[step.tail] + score, score, known[step.tail])
             known[state].append(done)
-            for ngram, paths in done.counts.items():
-                for path, count in paths.items():
-                    value = done.scores[path] + (0.0 if once else math.log(count))
-                    own[ngram] = _add(own.get(ngram, -math.inf), value)
-            for ngram, before in sums[step.tail].items():
-                if not once or ngram not in done.counts:
-                    own[ngram] = _add(own.get(ngram, -math.inf), before + score)
+            shares = {path: math.exp(value - totals[state]) for path, value in done.scores.items()}
+            if once:
+                values = [sum(map(shares.__getitem__, paths)) for paths in done.counts.values()]
+            else:
+                values = [sum(shares[path] * n for path, n in paths.items()) for paths in done.counts.values()]
+            numbers = [ids.setdefault(ngram, len(ids)) for ngram in done.counts]
+            share = math.exp(totals[step.tail] + score - totals[state])
+            moves[state].append(_Move(step.tail, share, numbers, values))
     whole = -math.inf
-    result: dict[Ngram, float] = {}
-    for state in sorted(part.complete):
+    for state in part.complete:
         whole = _add(whole, totals[state])
-        for ngram, value in sums[state].items():
-            result[ngram] = _add(result.get(ngram, -math.inf), value)
-    return {ngram: value - whole for ngram, value in result.items()}
+    ends = {state: math.exp(totals[state] - whole) for state in part.complete}
+    sums = _propagated(moves, ends, len(ids), once=once)
+    # Some states lead to no complete one.
+    return {ngram: math.log(value) for ngram, value in zip(ids, sums, strict=True) if value > 0}
+
+
+@dataclass(frozen=True)
+class _Move:
+    """A step: its share of the paths to its head, and the n-grams that it completes, with theirs."""
+
+    tail: int
+    share: float
+    ngrams: list[int]
+    values: list[float]
+
+
+def _propagated(
+    moves: Mapping[int, Sequence[_Move]], ends: Mapping[int, float], count: int, *, once: bool
+) -> list[float]:
+    """The sum of each n-gram over the complete states, in proportion to their ``ends``."""
+    import numpy as np
+
+    sums = np.zeros(count)
+    ids = {state: [np.array(move.ngrams, dtype=np.int64) for move in steps] for state, steps in moves.items()}
+    own = {state: [np.array(move.values) for move in steps] for state, steps in moves.items()}
+    width = max(1, _CELLS // (len(moves) + 1))
+    for first in range(0, count, width):
+        last = min(first + width, count)
+        rows = {0: np.zeros(last - first)}
+        for state, steps in moves.items():
+            row = rows[state] = np.zeros(last - first)
+            for move, numbers, values in zip(steps, ids[state], own[state], strict=True):
+                inside = (numbers >= first) & (numbers < last)
+                here = numbers[inside] - first
+                before = move.share * rows[move.tail]
+                if once:
+                    before[here] = 0.0
+                row += before
+                row[here] += values[inside]
+            if state in ends:
+                sums[first:last] += ends[state] * row
+    result: list[float] = sums.tolist()
+    return result
 
 
 def _completed(
@@ -192,17 +247,32 @@ def _completed(
             paths = counts.setdefault(words[first:last], {})
             paths[here] = paths.get(here, 0) + 1
     for other in before:
-        for ngram, histories in other.counts.items():
-            shared = min(len(ngram), len(other.words))
-            if ngram[-shared:] != other.words[-shared:]:
-                continue
+        for ngram, histories in other.last:
+            moved: dict[_Path, int] = {}
+            for history, count in histories.items():
+                path = (*history, number)
+                moved[path] = count
+                scores[path] = other.scores[history] + score
             for more in range(1, min(len(words), ORDER - len(ngram)) + 1):
-                paths = counts.setdefault(ngram + words[:more], {})
-                for history, count in histories.items():
-                    path = (*history, number)
-                    paths[path] = paths.get(path, 0) + count
-                    scores[path] = other.scores[history] + score
-    return _Occurrences(words, counts, scores)
+                longer = ngram + words[:more]
+                known = counts.get(longer)
+                counts[longer] = moved if known is None else _joined(known, moved)
+    last_words = [(ngram, paths) for ngram, paths in counts.items() if _ends(ngram, words)]
+    return _Occurrences(last_words, counts, scores)
+
+
+def _ends(ngram: Ngram, words: Ngram) -> bool:
+    """Whether a phrase has the last words of an n-gram, which has fewer than the longest, at its end."""
+    shared = min(len(ngram), len(words))
+    return len(ngram) < ORDER and ngram[-shared:] == words[-shared:]
+
+
+def _joined(left: Mapping[_Path, int], right: Mapping[_Path, int]) -> dict[_Path, int]:
+    """The sums of two counts."""
+    result = dict(left)
+    for path, count in right.items():
+        result[path] = result.get(path, 0) + count
+    return result
 
 
 def _add(left: float, right: float) -> float:
