@@ -105,7 +105,7 @@ def sequence(values: Sequence[int]) -> bytes:
 def rank(values: Sequence[int]) -> bytes:
     most = values[-1]
     width = max(log2(most // len(values)), 1)
-    counts = [sum(value >> width < i for value in values) for i in range(1, (most >> width) + 1)]
+    counts = [bisect_left(values, i << width) for i in range(1, (most >> width) + 1)]
     rests = [bit for value in values for bit in number(value & ((1 << width) - 1), width)]
     head = u32(most, len(values), width)
     return head + select([n + i for i, n in enumerate(counts)], len(values)) + packed(rests)
@@ -202,7 +202,7 @@ class Huffman:
 
 
 def index(keys: Sequence[bytes], order_bits: int, fingerprint_bits: int, signed: bool) -> bytes:
-    ranges, places, landmarks = b"", [], []
+    ranges, places, landmarks = bytearray(), [], []
     for first in range(0, len(keys), 1 << order_bits):
         own = list(keys[first : first + (1 << order_bits)])
         landmarks.append(own[0])
@@ -218,7 +218,7 @@ def index(keys: Sequence[bytes], order_bits: int, fingerprint_bits: int, signed:
         places.append(8 + len(ranges))
         ranges += function + u64(len(own), len(array)) + array
     end = strings(landmarks, 8) + u64(len(places), *places) + u64(len(keys))
-    return u64(order_bits, fingerprint_bits, 8 + len(ranges)) + ranges + end
+    return u64(order_bits, fingerprint_bits, 8 + len(ranges)) + bytes(ranges) + end
 
 
 def codes_of(scores: Sequence[Sequence[float]], joined: bool) -> list[Huffman]:

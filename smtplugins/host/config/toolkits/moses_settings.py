@@ -208,7 +208,7 @@ OTHER_MODELS = (
         f"{_READ} the same text: the kinds differ in how charts look up rules",
     ),
     Known(
-        ("PhraseDictionaryMultiModel", "PhraseDictionaryMultiModelCounts", "PhraseDictionaryGroup"),
+        ("PhraseDictionaryMultiModel", "PhraseDictionaryMultiModelCounts"),
         "not supported",
         f"{_READ} the text table that Moses' `contrib/tmcombine/tmcombine.py` combines of several",
     ),
@@ -254,8 +254,8 @@ KINDS = (
             OpSequenceModel PhraseBoundaryFeature PhraseLengthFeature PhrasePairFeature RANDLM ReferenceComparison
             RuleScope SetSourcePhrase SoftMatchingFeature SoftSourceSyntacticConstraintsFeature
             SourceGHKMTreeInputMatchFeature SourceWordDeletionFeature SpanLength SparseHieroReorderingFeature SyntaxRHS
-            PhraseDictionaryFuzzyMatch PhraseDictionaryTransliteration TargetBigramFeature TargetNgramFeature
-            TargetWordInsertionFeature TreeStructureFeature WordTranslationFeature""".split()
+            PhraseDictionaryFuzzyMatch PhraseDictionaryGroup PhraseDictionaryTransliteration TargetBigramFeature
+            TargetNgramFeature TargetWordInsertionFeature TreeStructureFeature WordTranslationFeature""".split()
         ),
         "not supported",
         "a plugin offers a feature of that name, which takes its keys as they are",
