@@ -1,6 +1,6 @@
 """Moses' binary tables beside the text they were made of: CPU seconds and memory to be ready, and to be used.
 
-The tables are those of the reference data and one of 1.37 million phrase pairs, that of ``phrase_loading`` with more
+The tables are those of the reference data and one of 1.06 million phrase pairs, that of ``phrase_loading`` with more
 copies; its ProbingPT folder and compact tables are written by the writers of the tests, as CreateProbingPT and
 processPhraseTableMin write them (encoding None, scores in one set of codes). Each is read in a process of its own, the
 best of three by CPU, whose peak is above that of the imports. ``again`` is a start with the cache that the first one
@@ -26,7 +26,7 @@ from typing import Any
 from phrase_loading import FILES, _large
 
 WRITERS = Path(__file__).resolve().parents[1] / "formats"
-COPIES = 26
+COPIES = 20
 PAIRS = 20_000
 FRESH = """
 import gzip, json, pathlib, resource, sys, time
@@ -74,12 +74,11 @@ def binary_tables(shared: Path) -> dict[str, Any]:
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         for group, (tables, used) in {**_gold(gold, folder), **_made(shared, folder)}.items():
-            begun = time.process_time()
             found[group] = {}
             for shown, (path, kind) in tables.items():
                 size = sum(file.stat().st_size for file in (path.iterdir() if path.is_dir() else [path]))
                 found[group][shown] = {"mb": size / 1e6, **_measured(path, kind, used, folder)}
-            print(f"{group}: {time.process_time() - begun:.0f} s", file=sys.stderr)
+            print(json.dumps({group: found[group]}), file=sys.stderr)
     return found
 
 
@@ -136,7 +135,7 @@ def _made(shared: Path, folder: Path) -> dict[str, Any]:
         "compact": (folder / "phrases.minphr", "moses-compact"),
         "probing": (probing, "moses-probing"),
     }
-    orders = {"text": (text["reordering"], "reordering"), "compact": (folder / "reordering.minlexr", "reordering")}
+    orders = {"text": (text["reordering"], "reordering"), "compact": (folder / "orders.minlexr", "reordering")}
     time.sleep(0.1)  # what changed a moment ago is not kept
     return {f"{len(lines)} phrases": (phrases, used), f"{len(lines)} reordering": (orders, pairs)}
 
