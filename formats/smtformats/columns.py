@@ -20,6 +20,9 @@ if TYPE_CHECKING:
 
     Ints = NDArray[np.integer]
     Floats = NDArray[np.floating]
+    Bounds = NDArray[np.int64]
+    Symbols = NDArray[np.int32]
+    Sides = tuple[NDArray[np.uint8], Bounds, Symbols, Bounds, Symbols, Bounds, Symbols]
 
 
 @dataclass(frozen=True, repr=False)
@@ -238,6 +241,17 @@ class GrammarColumns:
     def nbytes(self) -> int:
         """Bytes of memory."""
         return sum(int(getattr(self, column.name).nbytes) for column in fields(GrammarColumns))
+
+    def native_sides(self, chosen: Ints) -> Sides:
+        """Words, sources, targets and the ``chosen`` rules' numbers, as native look-ups of phrase pairs take them."""
+        import numpy as np
+
+        offsets = (self.words.offsets, self.source_offsets, self.target_offsets)
+        words, sources, targets = (np.ascontiguousarray(bounds, dtype=np.int64) for bounds in offsets)
+        source, target, rules = (
+            np.ascontiguousarray(ids, dtype=np.int32) for ids in (self.source, self.target, chosen)
+        )
+        return np.frombuffer(self.words.blob, dtype=np.uint8), words, source, sources, target, targets, rules
 
     def rule(self, i: int) -> Rule:
         """Rule i as a record."""

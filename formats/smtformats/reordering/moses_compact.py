@@ -67,17 +67,10 @@ class CompactReorderingFile:
 
     def find_rules(self, columns: GrammarColumns, chosen: NDArray[Any], *, paired: bool) -> NDArray[np.float32]:
         """The scores of the ``chosen`` rules of a phrase table, by rule number; of their sources unless ``paired``."""
-        import numpy as np
 
         found: NDArray[np.float32] = self._named(
             self._native.find_rules,
-            np.frombuffer(columns.words.blob, dtype=np.uint8),
-            np.ascontiguousarray(columns.words.offsets, dtype=np.int64),
-            np.ascontiguousarray(columns.source, dtype=np.int32),
-            np.ascontiguousarray(columns.source_offsets, dtype=np.int64),
-            np.ascontiguousarray(columns.target, dtype=np.int32),
-            np.ascontiguousarray(columns.target_offsets, dtype=np.int64),
-            np.ascontiguousarray(chosen, dtype=np.int32),
+            *columns.native_sides(chosen),
             paired,
         )
         return found.reshape(-1, self.scores)

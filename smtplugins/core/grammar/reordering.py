@@ -168,16 +168,9 @@ class ReorderingTable:
 
     def rows_of_rules(self, columns: GrammarColumns, chosen: NDArray[Any]) -> NDArray[np.int32]:
         """The rows of the ``chosen`` rules of a phrase table, by rule number."""
-        import numpy as np
 
         return self._index.find_rules(
-            np.frombuffer(columns.words.blob, dtype=np.uint8),
-            np.ascontiguousarray(columns.words.offsets, dtype=np.int64),
-            np.ascontiguousarray(columns.source, dtype=np.int32),
-            np.ascontiguousarray(columns.source_offsets, dtype=np.int64),
-            np.ascontiguousarray(columns.target, dtype=np.int32),
-            np.ascontiguousarray(columns.target_offsets, dtype=np.int64),
-            np.ascontiguousarray(chosen, dtype=np.int32),
+            *columns.native_sides(chosen),
             self._paired,
         )
 

@@ -77,13 +77,7 @@ class ProbingFolder:
         """The same of the ``chosen`` rules of a phrase table, by rule number."""
         found: NDArray[np.float32] = self._named(
             self.native.scores_of_rules,
-            np.frombuffer(columns.words.blob, dtype=np.uint8),
-            np.ascontiguousarray(columns.words.offsets, dtype=np.int64),
-            np.ascontiguousarray(columns.source, dtype=np.int32),
-            np.ascontiguousarray(columns.source_offsets, dtype=np.int64),
-            np.ascontiguousarray(columns.target, dtype=np.int32),
-            np.ascontiguousarray(columns.target_offsets, dtype=np.int64),
-            np.ascontiguousarray(chosen, dtype=np.int32),
+            *columns.native_sides(chosen),
             self._place(first),
             count,
         )
