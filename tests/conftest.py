@@ -18,6 +18,8 @@ from hypothesis import settings
 
 # Before numpy is imported, as in `smt`: threads of a linear algebra library spin while others work.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+# Tests of the cache of scores name a folder of their own.
+os.environ["SMT_SCORE_CACHE"] = "off"
 
 # A shared machine is slow now and then; time is measured in tests/bench. A run between two edits tries a quarter of the
 # examples; `pytest --hypothesis-profile=deep` all of them, as does .ci/run, by SMT_TEST_PROFILE=deep.

@@ -61,6 +61,9 @@ class Offer:
     hypothesis depends on the rest of its list. ``requires`` names offers of other plugins used at run time, such as
     ``learner:minrisk``. ``trial(folder)`` returns options with which the conformance kit can make the object; it may
     write files into the empty folder.
+
+    Parameters ``score_cache`` and ``note`` of ``make`` are no options: the host gives where scores are kept (for a
+    ``ScoreCache`` of ``contracts.tools.running``), and a function that prints a note to the user.
     """
 
     name: str

@@ -163,8 +163,12 @@ def _type_of(annotation: Any, known: dict[str, Any]) -> Any:
         return annotation
 
 
-GIFTS = frozenset({"resources"})
-"""Parameters that the host fills; they are not options."""
+GIFTS = frozenset({"note", "resources", "score_cache"})
+"""Parameters that the host fills; they are not options.
+
+``note`` prints a note to the user, ``score_cache`` is where scores are kept (``ScoreCache`` of ``tools.running``);
+``resources`` are the tables and features of a decoder.
+"""
 
 
 def parameters(make: Callable[..., Any]) -> dict[str, inspect.Parameter]:

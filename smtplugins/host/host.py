@@ -18,6 +18,7 @@ from smtplugins.host.loading.registry import Registry
 from smtplugins.host.methods.estimation import Estimation
 from smtplugins.host.methods.judging import Judging
 from smtplugins.host.methods.learning import Learning
+from smtplugins.host.score_cache import ScoreFolder, score_folder
 
 if TYPE_CHECKING:
     import pathlib
@@ -38,11 +39,15 @@ Note = Callable[[str], None]
 
 
 class Host(Judging, Learning, Estimation):
-    """Loaded plugins (``plugins``), their offers (``registry``), and a method for each job."""
+    """Loaded plugins (``plugins``), their offers (``registry``), and a method for each job.
 
-    def __init__(self, loaded: _Loader) -> None:
+    Features and metrics keep slow scores in the folder ``score_cache`` and tell ``note`` what the user should know.
+    """
+
+    def __init__(self, loaded: _Loader, *, score_cache: Path | None = None, note: Note = lambda text: None) -> None:
         self.plugins = loaded.infos
-        self.registry = Registry(loaded.infos)
+        gifts = {"note": note, "score_cache": ScoreFolder(score_folder(score_cache), note)}
+        self.registry = Registry(loaded.infos, gifts)
         self.hooks = loaded.manager
         for kind, record, info in loaded.records:
             self.registry.add(kind, record, info)

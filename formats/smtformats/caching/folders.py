@@ -36,6 +36,11 @@ def cache_folder(named: str | None = None) -> Path | None:
     named = named or os.environ.get("SMT_CACHE", "")
     if named:
         return None if named == OFF else Path(named)
+    return default_folder()
+
+
+def default_folder() -> Path:
+    """Return ``smtplugins`` in ``$XDG_CACHE_HOME`` or ``~/.cache``."""
     # The XDG specification says to ignore relative paths.
     base = os.environ.get("XDG_CACHE_HOME", "")
     return (Path(base) if os.path.isabs(base) else Path(os.path.expanduser("~/.cache"))) / "smtplugins"

@@ -1,4 +1,4 @@
-"""The host, run.yaml, run folders, errors, progress and printed tables."""
+"""The host, run.yaml, run folders, errors, progress, printed tables, and scores that are computed only once."""
 
 from __future__ import annotations
 
@@ -10,12 +10,15 @@ from smtplugins.host.host import Host, default_runner
 from smtplugins.host.loading.manager import load_plugins
 from smtplugins.host.progress import hushed, progress
 from smtplugins.host.runs import RunDirectory, prepared_folder
+from smtplugins.host.score_cache import ScoreCache, ScoreFolder
 
 __all__ = [
     "Host",
     "ModelConfig",
     "RunConfig",
     "RunDirectory",
+    "ScoreCache",
+    "ScoreFolder",
     "add_number",
     "add_quiet",
     "default_runner",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from types import FunctionType, ModuleType
 from typing import TYPE_CHECKING, Any
@@ -27,15 +27,25 @@ def names_in(variable: str) -> list[str]:
     return [name.strip() for name in os.environ.get(variable, "").split(",") if name.strip()]
 
 
-def load_plugins(extra: Iterable[str | Path | ModuleType] = (), *, disable: Iterable[str] = ()) -> Host:
+def load_plugins(
+    extra: Iterable[str | Path | ModuleType] = (),
+    *,
+    disable: Iterable[str] = (),
+    score_cache: str | Path | None = None,
+    note: Callable[[str], None] = lambda text: None,
+) -> Host:
     """Load all installed plugins, then ``SMT_PLUGINS``, then ``extra`` (files, module names or modules).
 
     A plugin that fails to load is set aside with its reason, unless it was asked for by name in ``extra``.
     ``SMT_DISABLE_PLUGINS=a,b`` and ``disable`` switch plugins off; ``SMT_TRACE_PLUGINS=1`` prints hook calls.
+    ``score_cache`` is the folder of scores that commands and models computed before, or ``off`` (default:
+    ``$SMT_SCORE_CACHE``, or ``smtplugins/scores`` in ``$XDG_CACHE_HOME`` or ``~/.cache``). ``note`` is told what the
+    user should know about features and metrics, such as that kept scores are used.
     """
     from smtplugins.host.host import Host
 
-    return Host(_Loader({*disable, *names_in("SMT_DISABLE_PLUGINS")}).load([*names_in("SMT_PLUGINS"), *extra]))
+    loaded = _Loader({*disable, *names_in("SMT_DISABLE_PLUGINS")}).load([*names_in("SMT_PLUGINS"), *extra])
+    return Host(loaded, score_cache=score_cache, note=note)
 
 
 def _manager(base: type[pluggy.PluginManager]) -> pluggy.PluginManager:

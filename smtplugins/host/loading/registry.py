@@ -26,8 +26,9 @@ class Entry:
 class Registry:
     """Offers by kind (``features``, ``metrics``, ...) and name."""
 
-    def __init__(self, plugins: list[PluginInfo]) -> None:
+    def __init__(self, plugins: list[PluginInfo], gifts: Mapping[str, Any] | None = None) -> None:
         self._plugins = plugins
+        self._gifts = dict(gifts or {})
         self._entries: dict[str, dict[str, Entry]] = {kind: {} for kind in KINDS}
         working = {plugin.origin: plugin for plugin in plugins if plugin.status == "ok"}
         self._standard = working.get(_STANDARD)
@@ -131,11 +132,12 @@ class Registry:
     ) -> Any:
         """Build what a spec names; options in ``without`` are the caller's own and left out.
 
-        ``given`` are values of the host (such as ``resources``) for factories with a parameter of that name.
+        ``given`` are values of the host (such as ``resources``) for factories with a parameter of that name, beside
+        those for all of them (``note`` and ``score_cache``).
         """
         what, make, options = self._found(kind, spec, without)
         try:
-            return build(what, make, options, given or {})
+            return build(what, make, options, {**self._gifts, **(given or {})})
         except SystemExit as stop:
             raise SmtError(f"{what} cannot be made: {failure_text(stop)}") from stop
 
