@@ -8,6 +8,7 @@ namespace smt {
 void bind_compact(nanobind::module_& m);
 void bind_probing_lookup(nanobind::module_& m);
 void bind_rules(nanobind::module_& m);
+void bind_json(nanobind::module_& m);
 void bind_nbest(nanobind::module_& m);
 void bind_reordering(nanobind::module_& m);
 void bind_probing(nanobind::module_& m);

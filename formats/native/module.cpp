@@ -7,6 +7,7 @@ NB_MODULE(_scan, m) {
       "release", [] { return SMT_RELEASE; }, "The release of the package that this module was built with.");
   smt::bind_rules(m);
   smt::bind_nbest(m);
+  smt::bind_json(m);
   smt::bind_reordering(m);
   smt::bind_probing(m);
   smt::bind_compact(m);

@@ -121,6 +121,57 @@ class ListScanner:
     def lines(self) -> int:
         """The number of lines read."""
 
+class JsonListReader:
+    """Read and change lines of JSON with n-best lists in the usual shape."""
+
+    def __init__(self, lists: Sequence[str], texts: Sequence[str], ids: Sequence[str], sources: Sequence[str], extras: Sequence[str]) -> None: ...
+
+    def read(self, line: str) -> tuple[Any, ...] | None:
+        """
+        Return id, source, texts, layouts, values, totals, extras, frame and raw texts; None for another shape.
+        """
+
+    def change(self, elements: list[str], layouts: list[tuple[str, ...]], values: list[list[float]], kept: list[int] | None, totals: list[float] | None) -> list[str] | None:
+        """
+        Write new features and totals into hypotheses; None for another shape or a number that is not finite.
+        """
+
+def spell_json_list(head: str, texts: list[str], totals: list[float] | None, layouts: list[tuple[str, ...]], values: list[list[float]], extras: list[tuple[str, list[str]]]) -> str | None:
+    """
+    Write hypotheses as JSON objects after a head; None for numbers that are not finite.
+    """
+
+class JsonListScanner:
+    """Read JSON lines with n-best lists into columns."""
+
+    def __init__(self, lists: Sequence[str], texts: Sequence[str], ids: Sequence[str], sources: Sequence[str], extras: Sequence[str], max_line: int) -> None: ...
+
+    def feed(self, data: bytes) -> bool:
+        """
+        Scan the next piece of the file. False at a line that cannot be read; `resume` continues after it.
+        """
+
+    def resume(self) -> bool:
+        """
+        Continue after a line that could not be read; returns like `feed` or `finish`.
+        """
+
+    def finish(self) -> bool:
+        """End the file; returns like `feed`."""
+
+    def columns(self) -> dict[str, Any]:
+        """
+        Return the arrays, and each string table as bytes and offsets. Can be called once.
+        """
+
+    @property
+    def fault(self) -> bytes:
+        """The line that could not be read, with its newline."""
+
+    @property
+    def lines(self) -> int:
+        """The number of lines read, including that line."""
+
 class ReorderingScanner:
     """Read a Moses reordering table into columns; fed in pieces of any size."""
 

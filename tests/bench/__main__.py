@@ -27,6 +27,7 @@ from grammar import grammar
 from growth import growth
 from heldout import heldout
 from inference import inference
+from jsonl import jsonl
 from judging import judging
 from learners import learners
 from lm import lm, lm_big, lm_kinds
@@ -129,7 +130,7 @@ def main() -> None:
     benchmarks |= {"python_feature": lambda: python_feature(SHARED)}
     benchmarks |= {"estimation": lambda: estimation(SHARED), "extract": lambda: extract(SHARED)}
     benchmarks |= {"extract-rules": lambda: extract_rules(SHARED)}
-    benchmarks |= {"judging": judging}
+    benchmarks |= {"judging": judging, "jsonl": jsonl}
     benchmarks |= {"report": report}
     benchmarks |= {"inference": lambda: inference(SHARED)}
     benchmarks |= {"mert": lambda: mert(SHARED)}

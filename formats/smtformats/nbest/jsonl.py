@@ -8,6 +8,9 @@ name (``scores`` gives ``score``). Candidates may be strings. Aliases: ``candida
 number; ``src`` and ``input`` for the source; ``sentence_id`` for the id. Ids are strings or numbers in any order;
 without ids, lines are counted from 0. All other members are kept and become extra fields of the hypotheses.
 
+Native code reads and writes lines that have no members but these and those of the format's own extra fields; lines
+with others are read in Python, five to fifteen times slower.
+
 Errors: a duplicate name in an object, a duplicate id in the file, a number that is not finite, more than 64 levels of
 nesting, lone surrogates, and vLLM's ``cumulative_logprob`` without a score under one of the names above. A line without
 candidates is kept in the file but is not a list.
@@ -16,12 +19,14 @@ candidates is kept in the file but is not a list.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any, TextIO
+from typing import Any, BinaryIO, TextIO
 
 from smtformats.candidates import Candidates, Layout
-from smtformats.files import Lines
+from smtformats.files import MAX_LINE_BYTES, Lines
 from smtformats.format import Format, Number
-from smtformats.nbest.shared.json_lists import LISTS, Taken, compose_id, lists_of, shape, write_json
+from smtformats.list_columns import ListColumns
+from smtformats.nbest.shared.json_lists import IDS, LISTS, SOURCES, Taken, compose_id, lists_of, shape, write_json
+from smtformats.nbest.shared.json_native import Names, change_natively, load_json, reader_of, spell_natively
 from smtformats.nbest.shared.spans import (
     Array,
     Member,
@@ -43,6 +48,8 @@ TEXTS = ("text", "hyp", "translation", "output", "hypothesis")
 SCORES = ("score", "scores", "logprob")
 _VLLM = "cumulative_logprob"
 _EXTRAS = ("alignment", "detokenised", "input", "segmentation", "target", "tokenised", "tree", "word_scores")
+NAMES = Names(LISTS, TEXTS, IDS, SOURCES, _EXTRAS)
+"""The members of the usual shape, which native code reads."""
 
 
 def parse(lines: Lines) -> Iterator[Candidates]:
@@ -71,7 +78,12 @@ def parse(lines: Lines) -> Iterator[Candidates]:
         nbest.totals = totals or None
         return [key]
 
-    return lists_of(lines, NAME, LISTS, fill)
+    return lists_of(lines, NAME, LISTS, fill, read=reader_of(NAME, NAMES))
+
+
+def load(stream: BinaryIO, name: str, max_bytes: int = MAX_LINE_BYTES) -> ListColumns:
+    """Load all lists as columns. The stream may be gzip-compressed."""
+    return load_json(stream, name, max_bytes, NAMES, parse)
 
 
 def _add(nbest: Candidates, item: Any, i: int, layouts: Layouts) -> float | None:
@@ -132,6 +144,9 @@ def _number(name: str, value: Any) -> float:
 def _change(nbest: Candidates, taken: Taken, number: Number) -> None:
     """Write new features and totals into the candidates."""
     ((name, old),) = taken.columns.items()
+    if (changed := change_natively(nbest, old, number, NAMES)) is not None:
+        taken.change(name, changed)
+        return
     taken.change(name, [_change_candidate(nbest, i, text, number) for i, text in enumerate(old)])
 
 
@@ -164,6 +179,15 @@ def _change_candidate(nbest: Candidates, i: int, element: str, number: Number) -
 
 
 def _compose(nbest: Candidates, number: Number) -> str:
+    source = "" if nbest.source is None else f'"source": {string(nbest.source)}, '
+    head = "{" + f'"id": {compose_id(nbest)}, {source}"hypotheses": ['
+    kept = [name for name in _EXTRAS if name in nbest.extras]
+    spelled = spell_natively(nbest, head, kept, number)
+    return spelled + "]}" if spelled is not None else f"{head}{', '.join(_spell_items(nbest, kept, number))}]}}"
+
+
+def _spell_items(nbest: Candidates, kept: Sequence[str], number: Number) -> list[str]:
+    """The hypotheses as JSON objects."""
     items = []
     for i, text in enumerate(nbest.texts):
         parts = {"text": string(text)}
@@ -171,12 +195,9 @@ def _compose(nbest: Candidates, number: Number) -> str:
             parts["score"] = spell_number(nbest.totals[i], number)
         if nbest.totals is None or nbest.layouts[i] != ("score",) or nbest.values[i] != [nbest.totals[i]]:
             parts["scores"] = spell_features(nbest.layouts[i], nbest.values[i], number)
-        parts |= {
-            name: string(nbest.extras[name][i]) for name in _EXTRAS if name in nbest.extras and nbest.extras[name][i]
-        }
-        items.append("{" + ", ".join(f'"{name}": {value}' for name, value in parts.items()) + "}")
-    source = "" if nbest.source is None else f'"source": {string(nbest.source)}, '
-    return "{" + f'"id": {compose_id(nbest)}, {source}"hypotheses": [{", ".join(items)}]' + "}"
+        parts |= {name: string(nbest.extras[name][i]) for name in kept if nbest.extras[name][i]}
+        items.append("{" + ", ".join(f"{string(name)}: {value}" for name, value in parts.items()) + "}")
+    return items
 
 
 def write(lists: Iterable[Candidates], out: TextIO, number: Number) -> int:
@@ -190,6 +211,7 @@ FORMAT = Format(
     summary='JSON lines: {"id", "source", "hypotheses": [{"text", "score", "scores": {name: value}}]} and its aliases',
     matches=lambda head: shape(head) == "rows",
     parse=parse,
+    load=load,
     write=write,
     suffixes=(".jsonl",),
     carries=frozenset(_EXTRAS),

@@ -34,31 +34,33 @@ Hypotheses = Callable[[Candidates, dict[str, Member]], Sequence[str]]
 
 
 def lists_of(
-    lines: Lines, origin: str, arrays: Container[str], fill: Hypotheses, *, first: int = 0
+    lines: Lines,
+    origin: str,
+    arrays: Container[str],
+    fill: Hypotheses,
+    *,
+    first: int = 0,
+    read: Callable[[str, int], Candidates | None] = lambda line, sentence: None,
 ) -> Iterator[Candidates]:
     """Parse one list at a time; ``fill`` adds the hypotheses to a list and returns the names of their arrays.
 
     A line without hypotheses is kept before the next list, or after the last. ``first`` is the ``sentence_id`` of the
-    first sentence, which gets the id 0.
+    first sentence, which gets the id 0. ``read`` gets a line and the id that it has by default, and returns its list,
+    or None to leave the line to this parser.
     """
     current: Candidates | None = None
     front = ""
     known: dict[str, int] = {}
     sentence = count = 0
     for line in lines:
-        if not line.strip(" \t\r\n"):
+        nbest = read(line, sentence)
+        if nbest is None and not line.strip(" \t\r\n"):
             front += line
             continue
         try:
-            fields = members(line, arrays)
-            key = next((name for name in IDS if name in fields and fields[name].value is not None), None)
-            number = str(sentence) if key is None else id_of(line, fields[key], first if key == SENTENCE_ID else 0)
-            nbest = Candidates(number, raw=[], origin=origin, file=lines.name, line=lines.number, first=count)
-            source = next((name for name in SOURCES if name in fields and isinstance(fields[name].value, str)), None)
-            nbest.source = None if source is None else clean(fields[source].value)
-            used = fill(nbest, fields)
-            rest = _extras(fields, {*used, key, source}, len(nbest))
-            nbest.extras = {**rest, **nbest.extras}
+            if nbest is None:
+                nbest = _parsed(line, origin, arrays, fill, sentence, first)
+            nbest.file, nbest.line, nbest.first = lines.name, lines.number, count
             before = known.setdefault(_normal(nbest.id), lines.number) if nbest.texts else lines.number
             if before != lines.number:
                 raise BadField("each id once", f"{quote(nbest.id)} again (first at {lines.name}:{before})")
@@ -68,7 +70,6 @@ def lists_of(
         if not nbest.texts:
             front += line
             continue
-        nbest.before, nbest.raw = _take_apart(line, [fields[name].value for name in used])
         nbest.before, front = front + nbest.before, ""
         count += len(nbest)
         if current is not None:
@@ -78,6 +79,21 @@ def lists_of(
         raise lines.error("an n-best list", "no hypothesis in the file", 1, line=1)
     current.after = front
     yield current
+
+
+def _parsed(line: str, origin: str, arrays: Container[str], fill: Hypotheses, sentence: int, first: int) -> Candidates:
+    """The list on a line, without its place in the file."""
+    fields = members(line, arrays)
+    key = next((name for name in IDS if name in fields and fields[name].value is not None), None)
+    number = str(sentence) if key is None else id_of(line, fields[key], first if key == SENTENCE_ID else 0)
+    nbest = Candidates(number, origin=origin)
+    source = next((name for name in SOURCES if name in fields and isinstance(fields[name].value, str)), None)
+    nbest.source = None if source is None else clean(fields[source].value)
+    used = fill(nbest, fields)
+    nbest.extras = {**_extras(fields, {*used, key, source}, len(nbest)), **nbest.extras}
+    if nbest.texts:
+        nbest.before, nbest.raw = _take_apart(line, [fields[name].value for name in used])
+    return nbest
 
 
 def _extras(fields: Mapping[str, Member], own: Container[str | None], count: int) -> dict[str, list[str]]:
