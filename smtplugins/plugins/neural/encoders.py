@@ -1,0 +1,289 @@
+"""Encoders of sentences: similarity of two texts, and regression heads on pairs of texts."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+from smtplugins.contracts.errors import UsageError
+from smtplugins.plugins.neural.batches import batches
+from smtplugins.plugins.neural.folder import ModelFolder
+from smtplugins.plugins.neural.runtime import bad_file
+from smtplugins.plugins.neural.scoring import NeuralFeature, NeuralMetric
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+_ALLOWED = ("attention_mask", "token_type_ids")
+Order = Literal["source-target", "target-source"]
+Pooling = Literal["mean", "cls", "output"]
+
+
+def _arrays(encoded: Sequence[Any], pad: int) -> dict[str, NDArray[Any]]:
+    """Input arrays of encoded texts, padded on the right."""
+    import numpy as np
+
+    from smtplugins.plugins.neural.batches import padded
+
+    numbers, mask = padded([one.ids for one in encoded], pad)
+    kinds, _ = padded([one.type_ids for one in encoded])
+    return {"input_ids": numbers, "attention_mask": mask, "token_type_ids": kinds.astype(np.int64)}
+
+
+class SentenceEncoder:
+    """Unit vectors of texts. Longer texts than the model takes are cut, as in sentence-transformers."""
+
+    def __init__(self, folder: ModelFolder, pooling: Pooling, batch: int) -> None:
+        self.model = folder.model("model.onnx")
+        self.folder = folder
+        self.pooling = pooling
+        self._batch = batch
+        self._tokenizer: Any = None
+        self._pad = 0
+
+    def _prepare(self) -> None:
+        self.model.check_inputs(("input_ids",), _ALLOWED, "expected an encoder, task feature-extraction")
+        self._tokenizer = self.folder.tokenizer(self.folder.limit())
+        self._pad = self.folder.token(self._tokenizer, "pad_token") or 0
+
+    def vectors(self, texts: Sequence[str]) -> NDArray[Any]:
+        """Return a unit vector for each text; zeros for a text without tokens."""
+        import numpy as np
+
+        if self._tokenizer is None:
+            self._prepare()
+        sentence = self.pooling == "output"
+        name = self.model.output(
+            ["sentence_embedding"] if sentence else ["last_hidden_state", "token_embeddings"],
+            "pooling=output takes sentence_embedding, pooling=mean and cls the states of tokens",
+        )
+        encoded = self._tokenizer.encode_batch(list(texts))
+        found: NDArray[Any] | None = None
+        for chosen in batches([len(one.ids) for one in encoded], self._batch):
+            arrays = _arrays([encoded[i] for i in chosen], self._pad)
+            states = self.model.run(arrays, name)
+            shape = arrays["input_ids"].shape[: 1 if sentence else 2]
+            if states.ndim != len(shape) + 1 or states.shape[:-1] != shape:
+                expected = f"{name} of shape {' x '.join(map(str, shape))} x dimensions"
+                raise bad_file(self.model.path, expected, str(states.shape))
+            pooled = self._pooled(states, arrays["attention_mask"])
+            if found is None:
+                found = np.zeros((len(texts), pooled.shape[1]))
+            found[chosen] = pooled
+        if found is None:
+            return np.zeros((len(texts), 1))
+        norms = np.linalg.norm(found, axis=1, keepdims=True)
+        return found / np.where(norms > 0, norms, 1.0)
+
+    def _pooled(self, states: NDArray[Any], mask: NDArray[Any]) -> NDArray[Any]:
+        import numpy as np
+
+        if self.pooling == "output":
+            return states
+        if self.pooling == "cls":
+            first: NDArray[Any] = states[:, 0]
+            return first
+        kept = mask[:, :, None].astype(np.float32)
+        mean: NDArray[Any] = (states * kept).sum(axis=1, dtype=np.float64) / np.maximum(mask.sum(axis=1), 1)[:, None]
+        return mean
+
+    def cosines(self, pairs: Sequence[tuple[str, str]]) -> NDArray[Any]:
+        """Return the cosine of each pair; each different text is encoded once."""
+        import numpy as np
+
+        place: dict[str, int] = {}
+        for pair in pairs:
+            for text in pair:
+                place.setdefault(text, len(place))
+        vectors = self.vectors(list(place))
+        first, second = (np.array([place[pair[k]] for pair in pairs], dtype=np.int64) for k in (0, 1))
+        cosines: NDArray[Any] = np.einsum("ij,ij->i", vectors[first], vectors[second])
+        return np.clip(cosines, -1.0, 1.0)
+
+
+class PairRegression:
+    """Scores of pairs by a model with a regression head. Longer pairs than the model takes are cut, longest side first.
+
+    ``order`` is that of the two texts in the model's input, ``label`` the column of an output with several.
+    """
+
+    def __init__(self, folder: ModelFolder, order: Order, label: int | None, batch: int) -> None:
+        if label is not None and label < 0:
+            raise UsageError(f"{folder.who}: label: expected a column of the output from 0 on, found {label}")
+        self.model = folder.model("model.onnx")
+        self.folder = folder
+        self.order = order
+        self._label = label
+        self._batch = batch
+        self._tokenizer: Any = None
+        self._pad = 0
+
+    def _prepare(self) -> None:
+        self.model.check_inputs(("input_ids",), _ALLOWED, "expected a regression head, task text-classification")
+        self._tokenizer = self.folder.tokenizer(self.folder.limit())
+        self._pad = self.folder.token(self._tokenizer, "pad_token") or 0
+
+    def scores(self, pairs: Sequence[tuple[str, str]]) -> NDArray[Any]:
+        """Return a number for each pair of source and target."""
+        import numpy as np
+
+        if self._tokenizer is None:
+            self._prepare()
+        name = self.model.output(["logits", "score", "scores"])
+        swapped = self.order == "target-source"
+        encoded = self._tokenizer.encode_batch([(b, a) if swapped else (a, b) for a, b in pairs])
+        scores = np.empty(len(pairs))
+        for chosen in batches([len(one.ids) for one in encoded], self._batch):
+            found = self.model.run(_arrays([encoded[i] for i in chosen], self._pad), name)
+            scores[chosen] = self._column(found, len(chosen))
+        return scores
+
+    def _column(self, found: NDArray[Any], count: int) -> NDArray[Any]:
+        if found.shape == (count,) and self._label in (None, 0):
+            return found
+        if found.ndim != 2 or len(found) != count:
+            raise bad_file(self.model.path, f"an output of shape {count} or {count} x labels", str(found.shape))
+        label = 0 if self._label is None and found.shape[1] == 1 else self._label
+        if label is None or label >= found.shape[1]:
+            wanted = "one number for each pair" if label is None else f"an output with the label {label}"
+            raise bad_file(self.model.path, wanted, f"{found.shape[1]} labels; choose a column with label=K")
+        column: NDArray[Any] = found[:, label]
+        return column
+
+
+class NeuralSimilarity(NeuralFeature):
+    """Cosine of the source and the hypothesis under a multilingual sentence encoder in ONNX.
+
+    ``pooling`` makes a vector of the states of tokens: their mean, that of the first token (``cls``), or the model's
+    own output sentence_embedding.
+    """
+
+    def __init__(
+        self,
+        path: Path,
+        *,
+        pooling: Pooling = "mean",
+        tokenizer: Path | None = None,
+        batch: int = 32,
+        threads: int = 0,
+    ) -> None:
+        super().__init__("neural-similarity", batch, threads)
+        self._encoder = SentenceEncoder(ModelFolder(self.who, path, threads, tokenizer), pooling, batch)
+        self.models = [self._encoder.model]
+
+    def compute(self, pairs: Sequence[tuple[str, str]]) -> NDArray[Any]:
+        """Return the cosine of each pair."""
+        return self._encoder.cosines(pairs)[:, None]
+
+
+class NeuralQuality(NeuralFeature):
+    """Quality estimation: the number that a regression head in ONNX gives to a source and a hypothesis.
+
+    ``order`` is that of the two in the model's input, ``label`` the column of an output with several.
+    """
+
+    def __init__(
+        self,
+        path: Path,
+        *,
+        order: Order = "source-target",
+        label: int | None = None,
+        tokenizer: Path | None = None,
+        batch: int = 32,
+        threads: int = 0,
+    ) -> None:
+        super().__init__("neural-quality", batch, threads)
+        self._head = PairRegression(ModelFolder(self.who, path, threads, tokenizer), order, label, batch)
+        self.models = [self._head.model]
+
+    def compute(self, pairs: Sequence[tuple[str, str]]) -> NDArray[Any]:
+        """Return the model's number for each pair."""
+        return self._head.scores(pairs)[:, None]
+
+
+class NeuralQualityMetric(NeuralMetric):
+    """Mean quality estimation of the hypotheses, from the sources alone: references are not read.
+
+    ``lower=true``: lower is better. The other options are those of the feature.
+    """
+
+    def __init__(
+        self,
+        path: Path,
+        *,
+        order: Order = "source-target",
+        label: int | None = None,
+        tokenizer: Path | None = None,
+        batch: int = 32,
+        threads: int = 0,
+        lower: bool = False,
+        scale: float = 1.0,
+    ) -> None:
+        super().__init__("neural-quality", batch, threads, scale)
+        self._head = PairRegression(ModelFolder(self.who, path, threads, tokenizer), order, label, batch)
+        self._label = label
+        self.higher_is_better = not lower
+
+    def keys(
+        self, hypotheses: Sequence[str], references: Sequence[Sequence[str]], sources: Sequence[str] | None
+    ) -> list[tuple[str, str]]:
+        """Source and hypothesis."""
+        if sources is None:
+            raise UsageError(f"{self.who} needs the sources: add them with `--source FILE` (source=FILE)")
+        return list(zip(sources, hypotheses, strict=True))
+
+    def judge(self, keys: Sequence[tuple[str, ...]]) -> list[float]:
+        """Return the model's number for each pair."""
+        found: list[float] = self._head.scores([(key[0], key[1]) for key in keys]).tolist()
+        return found
+
+    def settings(self) -> Mapping[str, str]:
+        """The model's file and what is done with it."""
+        label = {} if self._label is None else {"label": str(self._label)}
+        return {"model": str(self._head.model.path), "order": self._head.order, **label}
+
+
+class NeuralSimilarityMetric(NeuralMetric):
+    """Mean cosine of the hypotheses and their most similar references, or their sources (``against=source``)."""
+
+    def __init__(
+        self,
+        path: Path,
+        *,
+        against: Literal["references", "source"] = "references",
+        pooling: Pooling = "mean",
+        tokenizer: Path | None = None,
+        batch: int = 32,
+        threads: int = 0,
+        scale: float = 1.0,
+    ) -> None:
+        super().__init__("neural-similarity", batch, threads, scale)
+        self._encoder = SentenceEncoder(ModelFolder(self.who, path, threads, tokenizer), pooling, batch)
+        self._against = against
+
+    def keys(
+        self, hypotheses: Sequence[str], references: Sequence[Sequence[str]], sources: Sequence[str] | None
+    ) -> list[tuple[str, ...]]:
+        """The texts to compare with, and the hypothesis."""
+        others = references
+        if self._against == "source":
+            others = [] if sources is None else [sources]
+        if not others:
+            option = "`--source FILE` (source=FILE)" if self._against == "source" else "`-r FILE` (references=FILE)"
+            raise UsageError(f"{self.who} needs the {self._against}: add it with {option}")
+        return [(*(stream[i] for stream in others), text) for i, text in enumerate(hypotheses)]
+
+    def judge(self, keys: Sequence[tuple[str, ...]]) -> list[float]:
+        """Return the highest cosine for each key."""
+        import numpy as np
+
+        pairs = [(other, key[-1]) for key in keys for other in key[:-1]]
+        cosines = self._encoder.cosines(pairs)
+        ends = np.cumsum([0] + [len(key) - 1 for key in keys])[:-1]
+        best: list[float] = np.maximum.reduceat(cosines, ends).tolist()
+        return best
+
+    def settings(self) -> Mapping[str, str]:
+        """The model's file and what is done with it."""
+        return {"model": str(self._encoder.model.path), "pooling": self._encoder.pooling, "against": self._against}
