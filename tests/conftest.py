@@ -155,6 +155,12 @@ def pytest_itemcollected(item: pytest.Item) -> None:
         )
 
 
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Tests marked ``models`` run by hand alone."""
+    if item.get_closest_marker("models") is not None and not os.environ.get("SMT_TEST_MODELS"):
+        pytest.skip("needs SMT_TEST_MODELS=1")
+
+
 @pytest.fixture(scope="session")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """The address of the interpreter that forks ``smt`` (``forked.py``)."""

@@ -41,6 +41,11 @@ RUNNABLE = {
     "smtplugins/plugins/tuning/README.md": "examples/rescore-nbest",
     "smtplugins/plugins/umt/README.md": "examples/umt",
 }
+# With a model from a package: by hand, as they take long.
+WITH_MODELS = {
+    "examples/neural-scores/README.md": "examples/neural-scores",
+    "smtplugins/plugins/neural/README.md": "examples/neural-scores",
+}
 # A plugin of a paper may be taken out, with its example.
 PAPERS = {
     f"{folder}/{name}/README.md"
@@ -87,10 +92,16 @@ def check_output(expected: list[str], found: list[str]) -> None:
             assert line == wanted
 
 
-@pytest.mark.parametrize("name", [one for one in RUNNABLE if one not in PAPERS or (ROOT / one).exists()])
+@pytest.mark.parametrize(
+    "name",
+    [
+        *(one for one in RUNNABLE if one not in PAPERS or (ROOT / one).exists()),
+        *(pytest.param(one, marks=pytest.mark.models) for one in WITH_MODELS),
+    ],
+)
 def test_fences_run_as_they_stand(name: str, tmp_path: Path, environment: dict[str, str]) -> None:
     shutil.copytree(ROOT / "examples", tmp_path / "examples")
-    folder = tmp_path / RUNNABLE[name]
+    folder = tmp_path / {**RUNNABLE, **WITH_MODELS}[name]
     for language, body in fences(ROOT / name):
         first = body.split("\n", 1)[0]
         if language == "console":
@@ -168,7 +179,7 @@ def test_hooks_page_is_what_the_hookspecs_say(request: pytest.FixtureRequest) ->
     "plugin",
     [
         one
-        for one in ("bitree", "cdlm", "localized", "searn", "standard", "tuning", "umt")
+        for one in ("bitree", "cdlm", "localized", "neural", "searn", "standard", "tuning", "umt")
         if (ROOT / "smtplugins/plugins" / one).exists()
     ],
 )

@@ -38,6 +38,7 @@ from measure import best_child, interleaved
 from mert import mert
 from metrics import metrics
 from nbest import nbest
+from neural import neural
 from parsing import parsing
 from phrase_loading import phrase_loading
 from prose import prose
@@ -130,7 +131,7 @@ def main() -> None:
     benchmarks |= {"python_feature": lambda: python_feature(SHARED)}
     benchmarks |= {"estimation": lambda: estimation(SHARED), "extract": lambda: extract(SHARED)}
     benchmarks |= {"extract-rules": lambda: extract_rules(SHARED)}
-    benchmarks |= {"judging": judging, "jsonl": jsonl}
+    benchmarks |= {"judging": judging, "jsonl": jsonl, "neural": neural}
     benchmarks |= {"report": report}
     benchmarks |= {"inference": lambda: inference(SHARED)}
     benchmarks |= {"mert": lambda: mert(SHARED)}

@@ -23,6 +23,14 @@ def batches(lengths: Sequence[int], most: int, tokens: int = TOKENS) -> Iterator
         start += size
 
 
+def encode(tokenizer: Any, texts: Sequence[str | tuple[str, str]], special: bool = True) -> list[Any]:
+    """The encodings of texts or pairs of them, with the tokens that the model's frame adds if ``special``."""
+    # Releases before 0.20 have no method that leaves out the offsets.
+    method = getattr(tokenizer, "encode_batch_fast", tokenizer.encode_batch)
+    found: list[Any] = method(list(texts), add_special_tokens=special)
+    return found
+
+
 def padded(rows: Sequence[Sequence[int]], pad: int = 0) -> tuple[NDArray[Any], NDArray[Any]]:
     """The rows as an array with padding on the right, and a mask with 1 for tokens; at least one column."""
     import numpy as np

@@ -7,15 +7,18 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from smtplugins.contracts.errors import UsageError
-from smtplugins.plugins.neural.batches import batches
+from smtplugins.plugins.neural.batches import batches, encode, padded
 from smtplugins.plugins.neural.folder import ModelFolder
 from smtplugins.plugins.neural.runtime import bad_file
-from smtplugins.plugins.neural.scoring import NeuralFeature, NeuralMetric
+from smtplugins.plugins.neural.scoring import NeuralFeature, NeuralMetric, cached
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from smtplugins.contracts.tools.running import ScoreFolder
+
 _ALLOWED = ("attention_mask", "token_type_ids")
+_REMEMBERED = 1 << 14
 Order = Literal["source-target", "target-source"]
 Pooling = Literal["mean", "cls", "output"]
 
@@ -23,8 +26,6 @@ Pooling = Literal["mean", "cls", "output"]
 def _arrays(encoded: Sequence[Any], pad: int) -> dict[str, NDArray[Any]]:
     """Input arrays of encoded texts, padded on the right."""
     import numpy as np
-
-    from smtplugins.plugins.neural.batches import padded
 
     numbers, mask = padded([one.ids for one in encoded], pad)
     kinds, _ = padded([one.type_ids for one in encoded])
@@ -41,14 +42,31 @@ class SentenceEncoder:
         self._batch = batch
         self._tokenizer: Any = None
         self._pad = 0
+        self._known: dict[str, NDArray[Any]] = {}
 
     def _prepare(self) -> None:
         self.model.check_inputs(("input_ids",), _ALLOWED, "expected an encoder, task feature-extraction")
         self._tokenizer = self.folder.tokenizer(self.folder.limit())
         self._pad = self.folder.token(self._tokenizer, "pad_token") or 0
 
+    def described(self) -> str:
+        """What scores depend on beside the model's files."""
+        return f"neural-similarity, pooling {self.pooling}"
+
     def vectors(self, texts: Sequence[str]) -> NDArray[Any]:
-        """Return a unit vector for each text; zeros for a text without tokens."""
+        """Return a unit vector for each text; zeros for a text without tokens. The last texts are remembered."""
+        import numpy as np
+
+        missing = [text for text in dict.fromkeys(texts) if text not in self._known]
+        found = {text: self._known[text] for text in texts if text in self._known}
+        if missing:
+            found.update(zip(missing, self._encoded(missing), strict=True))
+            if len(self._known) + len(missing) > _REMEMBERED:
+                self._known.clear()
+            self._known.update(found)
+        return np.stack([found[text] for text in texts])
+
+    def _encoded(self, texts: Sequence[str]) -> NDArray[Any]:
         import numpy as np
 
         if self._tokenizer is None:
@@ -58,8 +76,8 @@ class SentenceEncoder:
             ["sentence_embedding"] if sentence else ["last_hidden_state", "token_embeddings"],
             "pooling=output takes sentence_embedding, pooling=mean and cls the states of tokens",
         )
-        encoded = self._tokenizer.encode_batch(list(texts))
-        found: NDArray[Any] | None = None
+        encoded = encode(self._tokenizer, texts)
+        found: list[Any] = [None] * len(texts)
         for chosen in batches([len(one.ids) for one in encoded], self._batch):
             arrays = _arrays([encoded[i] for i in chosen], self._pad)
             states = self.model.run(arrays, name)
@@ -67,14 +85,12 @@ class SentenceEncoder:
             if states.ndim != len(shape) + 1 or states.shape[:-1] != shape:
                 expected = f"{name} of shape {' x '.join(map(str, shape))} x dimensions"
                 raise bad_file(self.model.path, expected, str(states.shape))
-            pooled = self._pooled(states, arrays["attention_mask"])
-            if found is None:
-                found = np.zeros((len(texts), pooled.shape[1]))
-            found[chosen] = pooled
-        if found is None:
-            return np.zeros((len(texts), 1))
-        norms = np.linalg.norm(found, axis=1, keepdims=True)
-        return found / np.where(norms > 0, norms, 1.0)
+            for i, pooled in zip(chosen, self._pooled(states, arrays["attention_mask"]), strict=True):
+                found[i] = pooled
+        vectors = np.stack(found).astype(np.float64)
+        norms = np.linalg.norm(vectors, axis=1, keepdims=True)
+        units: NDArray[Any] = vectors / np.where(norms > 0, norms, 1.0)
+        return units
 
     def _pooled(self, states: NDArray[Any], mask: NDArray[Any]) -> NDArray[Any]:
         import numpy as np
@@ -92,14 +108,14 @@ class SentenceEncoder:
         """Return the cosine of each pair; each different text is encoded once."""
         import numpy as np
 
-        place: dict[str, int] = {}
-        for pair in pairs:
-            for text in pair:
-                place.setdefault(text, len(place))
+        if not pairs:
+            return np.zeros(0)
+        texts = dict.fromkeys(text for pair in pairs for text in pair)
+        place = {text: i for i, text in enumerate(texts)}
         vectors = self.vectors(list(place))
         first, second = (np.array([place[pair[k]] for pair in pairs], dtype=np.int64) for k in (0, 1))
-        cosines: NDArray[Any] = np.einsum("ij,ij->i", vectors[first], vectors[second])
-        return np.clip(cosines, -1.0, 1.0)
+        cosines: NDArray[Any] = np.einsum("ij,ij->i", vectors[first], vectors[second]).clip(-1.0, 1.0)
+        return cosines
 
 
 class PairRegression:
@@ -124,6 +140,10 @@ class PairRegression:
         self._tokenizer = self.folder.tokenizer(self.folder.limit())
         self._pad = self.folder.token(self._tokenizer, "pad_token") or 0
 
+    def described(self) -> str:
+        """What scores depend on beside the model's files."""
+        return f"neural-quality {self.order}" + ("" if self._label is None else f", label {self._label}")
+
     def scores(self, pairs: Sequence[tuple[str, str]]) -> NDArray[Any]:
         """Return a number for each pair of source and target."""
         import numpy as np
@@ -132,7 +152,7 @@ class PairRegression:
             self._prepare()
         name = self.model.output(["logits", "score", "scores"])
         swapped = self.order == "target-source"
-        encoded = self._tokenizer.encode_batch([(b, a) if swapped else (a, b) for a, b in pairs])
+        encoded = encode(self._tokenizer, [(b, a) if swapped else (a, b) for a, b in pairs])
         scores = np.empty(len(pairs))
         for chosen in batches([len(one.ids) for one in encoded], self._batch):
             found = self.model.run(_arrays([encoded[i] for i in chosen], self._pad), name)
@@ -167,10 +187,11 @@ class NeuralSimilarity(NeuralFeature):
         tokenizer: Path | None = None,
         batch: int = 32,
         threads: int = 0,
+        score_cache: ScoreFolder | None = None,
     ) -> None:
         super().__init__("neural-similarity", batch, threads)
         self._encoder = SentenceEncoder(ModelFolder(self.who, path, threads, tokenizer), pooling, batch)
-        self.models = [self._encoder.model]
+        self.cache = cached(score_cache, self._encoder.described(), self._encoder.folder)
 
     def compute(self, pairs: Sequence[tuple[str, str]]) -> NDArray[Any]:
         """Return the cosine of each pair."""
@@ -192,10 +213,11 @@ class NeuralQuality(NeuralFeature):
         tokenizer: Path | None = None,
         batch: int = 32,
         threads: int = 0,
+        score_cache: ScoreFolder | None = None,
     ) -> None:
         super().__init__("neural-quality", batch, threads)
         self._head = PairRegression(ModelFolder(self.who, path, threads, tokenizer), order, label, batch)
-        self.models = [self._head.model]
+        self.cache = cached(score_cache, self._head.described(), self._head.folder)
 
     def compute(self, pairs: Sequence[tuple[str, str]]) -> NDArray[Any]:
         """Return the model's number for each pair."""
@@ -219,11 +241,13 @@ class NeuralQualityMetric(NeuralMetric):
         threads: int = 0,
         lower: bool = False,
         scale: float = 1.0,
+        score_cache: ScoreFolder | None = None,
     ) -> None:
         super().__init__("neural-quality", batch, threads, scale)
         self._head = PairRegression(ModelFolder(self.who, path, threads, tokenizer), order, label, batch)
         self._label = label
         self.higher_is_better = not lower
+        self.cache = cached(score_cache, self._head.described(), self._head.folder)
 
     def keys(
         self, hypotheses: Sequence[str], references: Sequence[Sequence[str]], sources: Sequence[str] | None
@@ -233,10 +257,9 @@ class NeuralQualityMetric(NeuralMetric):
             raise UsageError(f"{self.who} needs the sources: add them with `--source FILE` (source=FILE)")
         return list(zip(sources, hypotheses, strict=True))
 
-    def judge(self, keys: Sequence[tuple[str, ...]]) -> list[float]:
+    def judge(self, keys: Sequence[Sequence[str]]) -> NDArray[Any]:
         """Return the model's number for each pair."""
-        found: list[float] = self._head.scores([(key[0], key[1]) for key in keys]).tolist()
-        return found
+        return self._head.scores([(key[0], key[1]) for key in keys])
 
     def settings(self) -> Mapping[str, str]:
         """The model's file and what is done with it."""
@@ -257,10 +280,12 @@ class NeuralSimilarityMetric(NeuralMetric):
         batch: int = 32,
         threads: int = 0,
         scale: float = 1.0,
+        score_cache: ScoreFolder | None = None,
     ) -> None:
         super().__init__("neural-similarity", batch, threads, scale)
         self._encoder = SentenceEncoder(ModelFolder(self.who, path, threads, tokenizer), pooling, batch)
         self._against = against
+        self.cache = cached(score_cache, self._encoder.described(), self._encoder.folder)
 
     def keys(
         self, hypotheses: Sequence[str], references: Sequence[Sequence[str]], sources: Sequence[str] | None
@@ -274,14 +299,14 @@ class NeuralSimilarityMetric(NeuralMetric):
             raise UsageError(f"{self.who} needs the {self._against}: add it with {option}")
         return [(*(stream[i] for stream in others), text) for i, text in enumerate(hypotheses)]
 
-    def judge(self, keys: Sequence[tuple[str, ...]]) -> list[float]:
+    def judge(self, keys: Sequence[Sequence[str]]) -> NDArray[Any]:
         """Return the highest cosine for each key."""
         import numpy as np
 
         pairs = [(other, key[-1]) for key in keys for other in key[:-1]]
         cosines = self._encoder.cosines(pairs)
         ends = np.cumsum([0] + [len(key) - 1 for key in keys])[:-1]
-        best: list[float] = np.maximum.reduceat(cosines, ends).tolist()
+        best: NDArray[Any] = np.maximum.reduceat(cosines, ends)
         return best
 
     def settings(self) -> Mapping[str, str]:

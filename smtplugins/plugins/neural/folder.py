@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import glob
 import json
 from pathlib import Path
 from typing import Any
@@ -10,6 +11,7 @@ from smtplugins.contracts.errors import UsageError
 from smtplugins.plugins.neural.runtime import OnnxModel, bad_file
 
 _SETTINGS = ("config.json", "generation_config.json", "tokenizer_config.json", "special_tokens_map.json")
+_SENTENCES = "sentence_bert_config.json"
 _ENDLESS = 1_000_000
 _SHIFTED = ("roberta", "camembert", "xmod")  # positions begin after the number of the padding token
 
@@ -28,6 +30,7 @@ class ModelFolder:
             raise UsageError(f"{who}: tokenizer: expected a tokenizer.json, found no {tokenizer}")
         self._tokenizer = tokenizer
         self.settings = {name: self._read(name) for name in _SETTINGS}
+        self._used: list[Path] = []
 
     def _places(self) -> list[Path]:
         # An ONNX file may lie in a folder `onnx` below the model's, or be named with the settings one folder above.
@@ -69,15 +72,25 @@ class ModelFolder:
 
     def model(self, *names: str, named: bool = True) -> OnnxModel:
         """The first ONNX file of these names; a file that the user named takes precedence where ``named``."""
-        if named and self._named is not None:
-            return OnnxModel(self._named, self._threads)
-        for name in names:
-            path = self._find(name)
+        chosen = [self._named] if named and self._named is not None else map(self._find, names)
+        for path in chosen:
             if path is not None:
+                self._used.append(path)
                 return OnnxModel(path, self._threads)
         found = sorted(path.name for place in self._places() for path in place.glob("*.onnx"))
         there = ", ".join(found) if found else "no ONNX file; `optimum-cli export onnx` writes them"
         raise UsageError(f"{self.who}: {self.folder}: expected {' or '.join(names)}, found {there}")
+
+    def uses(self, path: Path) -> None:
+        """Add a file that scores depend on."""
+        self._used.append(path)
+
+    def files(self) -> list[Path]:
+        """The files that scores depend on: those of the models asked for, the tokenizer and the settings."""
+        # Weights beyond 2 GB are in a file beside the model: model.onnx_data or model.onnx.data.
+        models = [path for used in self._used for path in sorted(used.parent.glob(f"{glob.escape(used.name)}*"))]
+        named = [self._tokenizer or self._find("tokenizer.json"), *map(self._find, [*_SETTINGS, _SENTENCES])]
+        return [*models, *(path for path in named if path is not None)]
 
     def tokenizer(self, max_length: int | None = None, path: Path | None = None) -> Any:
         """The tokenizer without padding; it cuts at ``max_length`` tokens if that is given."""
@@ -121,7 +134,7 @@ class ModelFolder:
         kind = str(self.setting("model_type") or "")
         if known and any(name in kind for name in _SHIFTED):
             known[0] -= (self.number("pad_token_id") or 0) + 1
-        sentences = self._read("sentence_bert_config.json").get("max_seq_length")
+        sentences = self._read(_SENTENCES).get("max_seq_length")
         for value in (self.setting("model_max_length"), sentences):
             if isinstance(value, int) and 0 < value < _ENDLESS:
                 known.append(value)

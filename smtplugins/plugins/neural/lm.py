@@ -7,13 +7,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from smtplugins.contracts.errors import FeatureError, UsageError
-from smtplugins.plugins.neural.batches import TOKENS, batches, log_probabilities, padded
+from smtplugins.plugins.neural.batches import TOKENS, batches, encode, log_probabilities, padded
 from smtplugins.plugins.neural.folder import ModelFolder
 from smtplugins.plugins.neural.runtime import OnnxModel
-from smtplugins.plugins.neural.scoring import NeuralFeature
+from smtplugins.plugins.neural.scoring import NeuralFeature, cached
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+
+    from smtplugins.contracts.tools.running import ScoreFolder
 
 _LOGITS = 1 << 26
 _NEEDED = ("input_ids",)
@@ -42,6 +44,7 @@ class NeuralLm(NeuralFeature):
         tokenizer: Path | None = None,
         batch: int = 32,
         threads: int = 0,
+        score_cache: ScoreFolder | None = None,
     ) -> None:
         super().__init__("neural-lm", batch, threads)
         folder = ModelFolder(self.who, path, threads, tokenizer)
@@ -54,7 +57,8 @@ class NeuralLm(NeuralFeature):
         else:
             self._scorer = CausalScorer(folder, batch, prompt, bos, eos)
         self.reads_source = "{source}" in prompt
-        self.models = [self._scorer.model]
+        scorer = f"neural-lm {kind}, prompt {prompt!r}, bos {bos!r}, eos {eos}"
+        self.cache = cached(score_cache, scorer, folder, 2)
 
     def compute(self, pairs: Sequence[tuple[str, str]]) -> NDArray[Any]:
         """Return sum and mean for pairs of source and hypothesis."""
@@ -158,7 +162,7 @@ class CausalScorer:
         first, last = self._frame
         end = [] if last is None else [last]
         prompts = {source: self._ids(prompt.replace("{source}", source)) for source, _ in pairs} if prompt else {}
-        encoded = self._tokenizer.encode_batch([text for _, text in pairs], add_special_tokens=False)
+        encoded = encode(self._tokenizer, [text for _, text in pairs], special=False)
         rows, starts = [], []
         for (source, _), one in zip(pairs, encoded, strict=True):
             before = [first, *prompts.get(source, [])]
@@ -196,7 +200,7 @@ class MaskedScorer:
 
         if self._tokenizer is None:
             self._prepare()
-        encoded = self._tokenizer.encode_batch([text for _, text in pairs])
+        encoded = encode(self._tokenizer, [text for _, text in pairs])
         check_lengths(self._folder.who, [one.ids for one in encoded], self._folder.limit())
         places = [
             (i, k) for i, one in enumerate(encoded) for k, special in enumerate(one.special_tokens_mask) if not special

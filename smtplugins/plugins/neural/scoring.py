@@ -6,22 +6,35 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from smtplugins.contracts.errors import FeatureError, UsageError
-from smtplugins.plugins.neural.runtime import OnnxModel, check_at_least, require_extra
+from smtplugins.plugins.neural.folder import ModelFolder
+from smtplugins.plugins.neural.runtime import check_at_least, require_extra
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from smtformats import Candidates, Columns
+    from smtplugins.contracts.tools.running import ScoreCache, ScoreFolder
 
 _REMEMBERED = 1_000_000
 
 
+def cached(where: ScoreFolder | None, scorer: str, folder: ModelFolder, width: int = 1) -> ScoreCache:
+    """The cache of a model's scores, known by the contents of the model's files; off if the host gives no folder."""
+    from smtplugins.contracts.tools.running import ScoreCache
+
+    return ScoreCache("off" if where is None else where, scorer, files=folder.files(), width=width)
+
+
 class NeuralFeature:
-    """A feature that scores pairs of source and hypothesis; each different pair of a list is scored once."""
+    """A feature that scores pairs of source and hypothesis; each different pair of a list is scored once.
+
+    A class of its own sets ``cache``.
+    """
+
+    cache: ScoreCache
 
     name: str
     reads_source = True
-    models: Sequence[OnnxModel] = ()
 
     def __init__(self, name: str, batch: int, threads: int) -> None:
         self.name = name
@@ -46,7 +59,7 @@ class NeuralFeature:
             raise UsageError(f"{self.who} needs the source: add it with `--source FILE` (source=FILE)")
         texts = list(dict.fromkeys(candidates.texts))
         place = {text: i for i, text in enumerate(texts)}
-        rows = self.compute([(source or "" if self.reads_source else "", text) for text in texts])
+        rows = self.cache.scores([(source or "" if self.reads_source else "", text) for text in texts], self._compute)
         table = rows[[place[text] for text in candidates.texts]] if texts else rows
         names = self.columns()
         kept = [i for i, name in enumerate(names) if name]
@@ -55,12 +68,23 @@ class NeuralFeature:
             return column
         return Columns.dense([names[i] for i in kept], table[:, kept])
 
+    def _compute(self, keys: Sequence[Sequence[str | None]]) -> NDArray[Any]:
+        return self.compute([(key[0] or "", key[1] or "") for key in keys])
+
+    def close(self) -> None:
+        """Close the cache of scores."""
+        self.cache.close()
+
 
 class NeuralMetric:
-    """A metric of segments: a corpus score is their mean times ``scale``; a segment that repeats is scored once."""
+    """A metric of segments: a corpus score is their mean times ``scale``; a segment that repeats is scored once.
+
+    A class of its own sets ``cache``.
+    """
 
     name: str
     higher_is_better = True
+    cache: ScoreCache
 
     def __init__(self, name: str, batch: int, threads: int, scale: float) -> None:
         self.name = name
@@ -77,7 +101,7 @@ class NeuralMetric:
         """What each segment's score depends on."""
         raise NotImplementedError
 
-    def judge(self, keys: Sequence[tuple[str, ...]]) -> Sequence[float]:
+    def judge(self, keys: Sequence[Sequence[str]]) -> NDArray[Any]:
         """Return a score for each key."""
         raise NotImplementedError
 
@@ -101,14 +125,18 @@ class NeuralMetric:
         fresh = [key for key in dict.fromkeys(keys) if key not in self._known]
         known = {key: self._known[key] for key in keys if key in self._known}
         if fresh:
-            for key, score in zip(fresh, self.judge(fresh), strict=True):
+            scores = self.cache.scores(fresh, self._judge)[:, 0].tolist()
+            for key, score in zip(fresh, scores, strict=True):
                 if not np.isfinite(score):
                     raise FeatureError(f"{self.who}: expected a finite number for {key[-1]!r}, found {score}")
-                known[key] = float(score)
+                known[key] = score
             if len(self._known) > _REMEMBERED:
                 self._known.clear()
             self._known.update(known)
         return np.array([[known[key], 1.0] for key in keys], dtype=np.float64).reshape(-1, 2)
+
+    def _judge(self, keys: Sequence[Sequence[str | None]]) -> NDArray[Any]:
+        return self.judge([[text or "" for text in key] for key in keys])
 
     def score(self, stats: NDArray[Any]) -> NDArray[Any]:
         """Compute the mean of summed statistics; leading axes are kept."""

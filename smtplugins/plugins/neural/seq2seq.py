@@ -7,14 +7,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from smtplugins.contracts.errors import UsageError
-from smtplugins.plugins.neural.batches import batches, log_probabilities, padded
+from smtplugins.plugins.neural.batches import batches, encode, log_probabilities, padded
 from smtplugins.plugins.neural.folder import ModelFolder
 from smtplugins.plugins.neural.lm import check_lengths, check_logits, sum_and_mean, sums_and_means, token_limit
 from smtplugins.plugins.neural.runtime import bad_file
-from smtplugins.plugins.neural.scoring import NeuralFeature
+from smtplugins.plugins.neural.scoring import NeuralFeature, cached
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+
+    from smtplugins.contracts.tools.running import ScoreFolder
 
 _REMEDY = "export it with `optimum-cli export onnx --task text2text-generation --no-post-process`"
 _STATES = ("last_hidden_state", "encoder_hidden_states")
@@ -42,6 +44,7 @@ class NeuralSeq2seq(NeuralFeature):
         target_tokenizer: Path | None = None,
         batch: int = 32,
         threads: int = 0,
+        score_cache: ScoreFolder | None = None,
     ) -> None:
         super().__init__("neural-seq2seq", batch, threads)
         folder = self._folder = ModelFolder(self.who, path, threads, tokenizer)
@@ -49,7 +52,6 @@ class NeuralSeq2seq(NeuralFeature):
             raise UsageError(f"{self.who}: target_tokenizer: expected a tokenizer.json, found no {target_tokenizer}")
         self._encoder = folder.model("encoder_model.onnx", named=False)
         self._decoder = folder.model("decoder_model.onnx", named=False)
-        self.models = [self._encoder, self._decoder]
         self._values = values
         self._prefix = prefix
         self._starts = source_start.split(), target_start.split()
@@ -58,6 +60,10 @@ class NeuralSeq2seq(NeuralFeature):
         self._tokenizers: tuple[Any, Any] | None = None
         self._before: list[int] = []
         self._ids: dict[str, int] = {}
+        scorer = f"neural-seq2seq, prefix {prefix!r}, starts {source_start!r} {target_start!r}"
+        if target_tokenizer is not None:
+            folder.uses(target_tokenizer)
+        self.cache = cached(score_cache, scorer, folder, 2)
 
     def columns(self) -> tuple[str, ...]:
         """The names of the columns."""
@@ -99,7 +105,7 @@ class NeuralSeq2seq(NeuralFeature):
             self._tokenizers = self._prepare()
         of_source, of_target = self._tokenizers
         sources = {source: self._source_ids(of_source, source) for source, _ in pairs}
-        encoded = of_target.encode_batch([text for _, text in pairs], add_special_tokens=False)
+        encoded = encode(of_target, [text for _, text in pairs], special=False)
         rows = [[*self._forced, *one.ids, self._ids["eos"]] for one in encoded]
         limit = self._folder.limit()
         check_lengths(f"{self.who}, source", list(sources.values()), limit)

@@ -154,9 +154,8 @@ class TestSeq2seq:
 
     def test_tokens_at_the_start_and_a_prefix(self, tmp_path: Path) -> None:
         options = trial.tiny_seq2seq(tmp_path)
-        feature = NeuralSeq2seq(
-            **options, source_start="[MASK]", target_start="[CLS] a", prefix="to: ", target_tokenizer=tmp_path / "tokenizer.json"
-        )  # fmt: skip
+        starts = {"source_start": "[MASK]", "target_start": "[CLS] a", "prefix": "to: "}
+        feature = NeuralSeq2seq(**options, **starts, target_tokenizer=tmp_path / "tokenizer.json")
         source = [4, *ids("to: ein haus"), SEP]
         expected = sums([seq2seq(source, [PAD, CLS, *ids("a"), *ids(text), SEP], forced=3) for text in TEXTS])
         assert close(feature.compute([("ein haus", text) for text in TEXTS]), expected)
@@ -307,7 +306,7 @@ class TestFiles:
         data = (tmp_path / "model.onnx").read_bytes()
         for size in range(0, len(data), 131):
             (tmp_path / "model.onnx").write_bytes(data[:size])
-            with pytest.raises(FormatError, match="model.onnx: expected"):
+            with pytest.raises(FormatError, match=r"model\.onnx: expected"):
                 NeuralLm(**options).score_candidates(None, LISTS[0])
 
     def test_a_vocabulary_too_small_and_a_wrong_shape(self, tmp_path: Path) -> None:
@@ -315,7 +314,7 @@ class TestFiles:
         nodes = ["e = Gather(E, input_ids)", "logits = Identity(e)"]
         inputs, outputs = {"input_ids": ("b", "t")}, {"logits": ("b", "t", trial.DIMENSIONS)}
         trial.write_onnx(tmp_path / "model.onnx", nodes, trial.tiny_weights(), inputs, outputs)
-        with pytest.raises(FormatError, match="expected a vocabulary with the token .*, found 6 tokens"):
+        with pytest.raises(FormatError, match=r"expected a vocabulary with the token .*, found 6 tokens"):
             NeuralLm(**options).score_candidates(None, LISTS[0])
         nodes = ["e = Gather(E, input_ids)", "logits = ReduceSum(e, axis, keepdims=0)"]
         trial.write_onnx(tmp_path / "model.onnx", nodes, trial.tiny_weights(), inputs, {"logits": ("b", "t")})
