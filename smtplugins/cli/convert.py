@@ -42,6 +42,10 @@ def configure(parser: argparse.ArgumentParser) -> None:
         metavar="NAME",
         help="apply this escaping, after --unescape if both are given; moses alone is undone without loss",
     )
+    options.add_source(parser)
+    options.add_references(parser)
+    options.add_metric(parser)
+    options.add_partial(parser)
     options.add_ignore(parser)
     options.add_precision(parser)
 
@@ -62,6 +66,8 @@ def run(args: argparse.Namespace) -> None:
             raise UsageError("--ignore needs a configuration converted with --to run-yaml")
         if args.escape is not None or args.unescape is not None:
             raise UsageError("--escape and --unescape cannot be used with --into, which changes only weights")
+        if args.source or args.ref or args.metric:
+            raise UsageError("--source, --ref and --metric need n-best lists, found --into, which changes weights")
         options.call(host.update_weights, args, weights=source, target=target)
     else:
-        options.call(host.convert, args, source=source, target=target)
+        options.call(host.convert, args, source=source, target=target, sources=args.source, refs=args.ref)

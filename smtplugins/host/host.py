@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from smtplugins.host.decode.statistics import DecodingStatistics
     from smtplugins.host.decode.translator import Translator
     from smtplugins.host.files.description import Description
+    from smtplugins.host.files.joining import System
     from smtplugins.host.loading.manager import _Loader
 
 AnySpec = str | Mapping[str, Any] | Spec
@@ -168,6 +169,10 @@ class Host(Judging, Learning, Estimation):
         escape: str | None = None,
         precision: int | None = None,
         ignore: str | Iterable[str] = (),
+        sources: Path | None = None,
+        refs: System | Sequence[System] = (),
+        metric: AnySpec | None = None,
+        allow_partial: bool = False,
         note: Note = lambda text: None,
         quiet: bool = True,
     ) -> int:
@@ -175,10 +180,23 @@ class Host(Judging, Learning, Estimation):
 
         Any configuration converts to ``run-yaml``, which a target that ends in .yaml implies; ``ignore`` names
         unsupported settings to leave out. ``unescape`` and ``escape`` name the escaping of special characters in words
-        to undo and to apply. ``precision`` and ``note`` are those of :meth:`write`.
+        to undo and to apply. ``precision`` and ``note`` are those of :meth:`write`. To lists, ``sources`` are joined;
+        with ``refs`` or ``metric`` (default: bleu) their totals become the metric's sentence scores (negative ones if
+        lower scores are better).
         """
         from smtplugins.host.files.conversion import convert
 
+        lists = None
+        if sources is not None or listed(refs) or metric is not None:
+            lists = self.read(source, source=sources, format=from_format, allow_partial=allow_partial)
+        if lists is not None and (listed(refs) or metric is not None):
+            from smtplugins.host.judge.sentence_totals import judge_hypotheses
+
+            judge = self.metric("bleu" if metric is None else metric)
+            known = self.formats()
+            lists = judge_hypotheses(
+                lists, listed(refs), judge, sources=sources, allow_partial=allow_partial, formats=known
+            )
         return convert(
             self,
             source,
@@ -189,6 +207,7 @@ class Host(Judging, Learning, Estimation):
             escape=escape,
             precision=precision,
             ignore=listed(ignore),
+            lists=lists,
             note=note,
             quiet=quiet,
         )

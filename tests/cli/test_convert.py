@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Callable
 from pathlib import Path
@@ -208,3 +209,42 @@ def test_lists_are_put_in_the_order_of_their_ids(smt: Smt) -> None:
     assert [line.split()[0] for line in moses.splitlines()] == ["0", "3", "5"]
     assert smt("convert", "--to", "jsonl", stdin="".join(lines)).ok() == "".join(lines)
     assert smt("best", "--fill", stdin=moses).ok() == smt("best", "--fill", stdin="".join(lines)).ok()
+
+
+def test_preferences_by_totals_and_by_a_metric(smt: Smt) -> None:
+    rows = ["0 ||| a house ||| LM= -1 ||| -1", "0 ||| house a ||| LM= -3 ||| -3.5", "0 ||| the house ||| LM= -2 ||| -2"]
+    Path("lists").write_text("\n".join([*rows, "1 ||| x ||| LM= -2 ||| -2", ""]))
+    Path("source").write_text("ein haus\nix\n")
+    Path("reference").write_text("the house\nx\n")
+    by_total = smt("convert", "lists", "--to", "preferences", "-s", "source")
+    assert by_total.err == "smt: note: preferences-nbest: 1 of 2 lists have nothing to write and are left out\n"
+    (row,) = map(json.loads, by_total.out.splitlines())
+    assert (row["prompt"], row["chosen"], row["rejected"], row["margin"]) == ("ein haus", "a house", "house a", 2.5)
+    for metric, sign in (("chrf", 1), ("wer", -1)):
+        judged = smt("convert", "lists", "--to", "preferences", "-s", "source", "-r", "reference", "-m", metric, "-q")
+        (row,) = map(json.loads, judged.ok().splitlines())
+        assert (row["chosen"], row["rejected"], row["chosen_rank"]) == ("the house", "house a", 3)
+        assert row["chosen_score"] == (100 if sign > 0 else 0)
+        assert (row["rejected_score"] < 0) == (sign < 0)
+    assert (
+        smt("convert", "lists", "--to", "moses", "-r", "reference", "-m", "wer")
+        .ok()
+        .splitlines()[0]
+        .endswith("||| -50")
+    )
+
+
+def test_sources_and_references_belong_to_lists(smt: Smt) -> None:
+    Path("text").write_text("a\n")
+    Path("weights").write_text("LM 1\n")
+    assert "expected nbest" in smt("convert", "weights", "--from", "cdec-weights", "-s", "text").err
+    assert (
+        "--source, --ref and --metric need n-best lists"
+        in smt("convert", "weights", "--into", "weights", "-r", "text").err
+    )
+    Path("lists").write_text("0 ||| a ||| LM= 1 ||| 1\n")
+    Path("two").write_text("a\nb\n")
+    result = smt("convert", "lists", "--to", "moses", "-r", "two", "-q")
+    assert result.code
+    assert "--allow-partial" in result.err
+    smt("convert", "lists", "--to", "moses", "-r", "two", "-q", "--allow-partial").ok()

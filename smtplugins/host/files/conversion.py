@@ -15,6 +15,7 @@ from smtformats.hypergraph.graph import SHARED_EXTRAS, GraphColumns
 from smtplugins.contracts.errors import SmtError, UsageError
 from smtplugins.contracts.spec import suggestion
 from smtplugins.host.arguments import argument
+from smtplugins.host.files.lists import ListStream
 from smtplugins.host.files.opening import Path, find_format, naming, number, open_known, write_all
 from smtplugins.host.host import Host
 from smtplugins.host.progress import progress
@@ -45,7 +46,18 @@ def write_records(
         )
     if record_format is None or record.name != record_format.name:
         records = _note_losses(records, record, note)
-    return write_all(record, progress(records, kind, quiet=quiet), target, precision)
+    count = 0
+
+    def counted() -> Iterator[Any]:
+        nonlocal count
+        for item in progress(records, kind, quiet=quiet):
+            count += 1
+            yield item
+
+    written = write_all(record, counted(), target, precision)
+    if kind == "nbest" and written < count:
+        note(f"{record.name}: {count - written} of {count} lists have nothing to write and are left out")
+    return written
 
 
 def _note_losses(records: Iterator[Any], record: Format, note: Note) -> Iterator[Any]:
@@ -77,13 +89,15 @@ def convert(
     escape: str | None = None,
     precision: int | None = None,
     ignore: Iterable[str] = (),
+    lists: ListStream | None = None,
     note: Note = lambda text: None,
     quiet: bool = True,
 ) -> int:
     """Convert a file to another format of its kind; return the number of records.
 
-    ``unescape`` names the escaping scheme to undo in the words, ``escape`` the one to apply.
-    Any configuration converts to ``run-yaml``, which a target ending in ``.yaml`` or ``.yml`` implies.
+    ``unescape`` names the escaping scheme to undo in the words, ``escape`` the one to apply. ``lists``
+    are those of the file, with what was joined to them. Any configuration converts to ``run-yaml``, which a target
+    ending in ``.yaml`` or ``.yml`` implies.
     """
     respell = _make_respeller(unescape, escape)
     if to_format == RUN_YAML or (to_format is None and os.fspath(target).endswith((".yaml", ".yml"))):
@@ -95,10 +109,17 @@ def convert(
     if list(ignore):
         how = argument("to_format='run-yaml'", "--to run-yaml")
         raise UsageError(f"{argument('ignore')} needs a configuration converted with {how}")
+    if lists is not None:
+        records: Iterator[Any] = iter(lists)
+        if respell is not None and lists.format is not None:
+            records = _respelled(records, respell, lists.format)
+        return write_records(
+            host, records, lists.format, target, to_format, precision=precision, note=note, quiet=quiet
+        )
     with open_known(source, None, from_format, host.formats()) as opened, naming(source):
         records = opened.records()
         if respell is not None:
-            records = (_respell_record(item, respell, opened.record) for item in records)
+            records = _respelled(records, respell, opened.record)
         return write_records(
             host, records, opened.record, target, to_format, precision=precision, note=note, quiet=quiet
         )
@@ -127,6 +148,10 @@ def _make_respeller(undo: str | None, make: str | None) -> Callable[[str], str] 
         return escape(plain, make) if make is not None else plain
 
     return respell
+
+
+def _respelled(records: Iterable[Any], respell: Callable[[str], str], record: Format) -> Iterator[Any]:
+    return (_respell_record(item, respell, record) for item in records)
 
 
 def _respell_record(item: Any, respell: Callable[[str], str], record: Format) -> Any:
