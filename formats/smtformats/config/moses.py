@@ -69,10 +69,12 @@ _LEAST = {
     **dict.fromkeys(("cube-pruning-diversity", "max-chart-span", "max-partial-trans-opt", "rule-limit"), 0),
     **dict.fromkeys(("max-trans-opt-per-coverage", "stack", "stack-diversity", "start-translation-id"), 0),
     **dict.fromkeys(("cube-pruning-pop-limit", "max-phrase-length"), 1),
-    **dict.fromkeys(("decoding-graph-backoff", "input-factors", "output-factors", "threads"), None),
+    **dict.fromkeys(("decoding-graph-backoff", "input-factors", "output-factors"), None),
     "distortion-limit": -1,
 }
 """Sections of whole numbers, with their minimum."""
+_SEVERAL = frozenset({"decoding-graph-backoff", "input-factors", "max-chart-span", "output-factors"})
+"""Sections with several whole numbers, on one line or on several."""
 TRUE, FALSE = frozenset({"true", "yes", "y", "1"}), frozenset({"false", "no", "n", "0"})
 """What Moses takes for true and false, in any case."""
 _SWITCHES = words(
@@ -103,7 +105,7 @@ _OTHERS = words(
     report-all-factors report-all-factors-in-n-best report-segmentation report-segmentation-enriched
     s2t-parsing-algorithm serial server server-keepalive-maxconn server-keepalive-timeout server-log
     server-maxconn server-maxconn-backlog server-port server-timeout session-cache-size session-timeout
-    show-weights sort-word-alignment source-label-overlap spe-aln spe-src spe-trg text-type time-out
+    show-weights sort-word-alignment source-label-overlap spe-aln spe-src spe-trg text-type threads time-out
     translation-all-details translation-details tree-translation-details unknown-lhs unknown-word-prefix
     unknown-word-suffix unpruned-search-graph verbose version weight weight-add weight-file weight-overwrite
     xml-brackets"""
@@ -243,8 +245,13 @@ def _check(section: str, value: str) -> None:
 
 def _check_value(section: str, value: str) -> None:
     if section in _LEAST:
-        for token in blanks(value):
+        for token in blanks(value) if section in _SEVERAL else [value]:
             whole(token, _LEAST[section])
+    elif section == "threads" and value != "all":
+        try:
+            whole(value)
+        except BadField as bad:
+            raise BadField(f"{bad.expected} or all", bad.found) from None
     elif section in _REAL:
         real(value)
     elif section in _CHOICES:

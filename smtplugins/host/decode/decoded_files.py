@@ -64,6 +64,8 @@ def decode_files(
     translator = translator.loaded()
     for text in (*config.notes, *translator.notes()):
         note(text)
+    if nbest is not None and lists is None and template is None and (unused := printing.of_lines):
+        note(f"not used, as n-best lists are on the output: {', '.join(unused)}")
     fields = outputs.fields or (config.output.fields if nbest is not None else ())
     unique, cased = outputs.unique or config.output.unique, bool(config.output.project_case)
     outputs = replace(outputs, nbest=nbest, unique=unique, fields=fields, template=template, project_case=cased)

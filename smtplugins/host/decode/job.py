@@ -276,10 +276,9 @@ class _Task:
         if nbest is None and not cased:
             return None, (decoding.best,)
         candidates = self._candidates(sentence, decoding, graph)
-        if nbest is None:
-            return None, (decoding.best if candidates is None else candidates.texts[0],)
-        if template is None:
-            return candidates, ()
+        if nbest is None or template is None:
+            text = decoding.best if candidates is None else candidates.texts[0]
+            return None if nbest is None else candidates, (text,)
         # Joshua treats an empty line as a sentence without a translation.
         found = decoding.found and candidates is not None and bool(sentence.tokens or sentence.lattice is not None)
         spell = three_decimals if self.outputs.precision is None else number(self.outputs.precision)

@@ -102,6 +102,8 @@ def _rule(graph: Hypergraph, number: int) -> _Rule:
 
 
 def _field(name: str, phrases: Sequence[tuple[tuple[int, int], _Rule]]) -> str:
+    if name not in FIELDS:
+        raise UsageError(f"{name}: expected derivations made of rules (the decoder hiero), found phrases")
     if name == "input":
         return " ".join(word for _, rule in sorted(phrases, key=lambda phrase: phrase[0]) for word in rule.source)
     return " ".join(_segments(phrases) if name == "segmentation" else _points(phrases))

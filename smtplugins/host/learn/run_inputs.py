@@ -85,9 +85,13 @@ def load_run_inputs(host: Host, config: RunConfig, settings: RunSettings) -> Run
         raise UsageError(f"learning needs {absent} {place}, found none")
     # Check the runner before loading tables.
     runner_of(host, None, config)
+    for number, further in enumerate(config.model.passes):
+        if further.weights is not None:
+            with config.at("model", "passes", str(number), "weights"):
+                raise UsageError(
+                    f"expected a pass without weights, as learning changes those of the first; remove {further.weights}"
+                )
     translator = make_translator(host, config, settings.start, settings.cache)
-    if translator.pass_weights:
-        raise UsageError("model.passes: expected passes without weights, which learning would not change, found some")
     sentences = list(read_source(host, translator, config.source))
     translator = translator.loaded()
     lacking = translator.unweighted()

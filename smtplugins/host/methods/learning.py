@@ -244,7 +244,8 @@ def _length(config: RunConfig) -> int:
 
 def _note_outputs(config: RunConfig, note: Note) -> None:
     """Note the outputs of decoding that a configuration asks for: tuning has lists or forests of its own."""
-    outputs = ("choice", "show", "lists", "alignments", "unknowns", "graphs", "gains", "details", "forests", "template")
+    lines = ("choice", "show", "template", "rescored", "project_case")
+    outputs = (*lines, "lists", "alignments", "unknowns", "graphs", "gains", "details", "forests")
     unused = [f"output.{name}" for name in outputs if getattr(config.output, name)]
     if unused:
         note(f"not used, as tuning has outputs of its own: {', '.join(unused)}")

@@ -85,6 +85,12 @@ def test_comment_cuts_a_path_and_what_is_behind_it() -> None:
     assert read(INI).all("feature")[3].value.endswith(" path=a")
 
 
+def test_several_numbers() -> None:
+    """Lists of numbers may stand on one line; threads may be all of the machine's."""
+    text = f"{HEAD}[max-chart-span]\n20 1000\n[input-factors]\n0 1\n[threads]\nall\n"
+    assert [setting.value for setting in read(text).entries[-3:]] == ["20 1000", "0 1", "all"]
+
+
 def test_a_weight_may_be_missing() -> None:
     assert read("[feature]\nWordPenalty\n").all("weight") == []
     assert read("[feature]\nWordPenalty\n[weight]\nWordPenalty0 UNTUNEABLE\nWordPenalty0= 1\n")
@@ -97,6 +103,8 @@ def test_a_weight_may_be_missing() -> None:
         ("[feature\nX\n", "1: field 1: expected [section], found '[feature'"),
         ("[stack] 100\n", "1: field 1: expected [section], found '[stack] 100'"),
         ("[stak]\n100\n", "1: field 1: expected a section that Moses knows (did you mean 'stack'?), found 'stak'"),
+        ("[stack]\n100 200\n", "2: field 1: expected a whole number from 0 on in [stack], found '100 200'"),
+        ("[threads]\nmany\n", "2: field 1: expected a whole number or all in [threads], found 'many'"),
         ("[stack]\nbig\n", "2: field 1: expected a whole number from 0 on in [stack], found 'big'"),
         (
             "[distortion-limit]\n-2\n",

@@ -63,6 +63,11 @@ def test_what_has_no_phrases() -> None:
         fields_of(kbest(chart), ("input",))
 
 
+def test_phrases_have_no_tree() -> None:
+    with pytest.raises(UsageError, match="tree: expected derivations made of rules"):
+        fields_of(kbest(graph(*STEPS)), ("tree",))
+
+
 def test_names() -> None:
     assert check_fields(["alignment", "segmentation", "alignment"]) == ("segmentation", "alignment")
     with pytest.raises(UsageError, match="unknown field 'alignments' of lists; did you mean 'alignment'"):

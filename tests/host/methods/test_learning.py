@@ -44,12 +44,12 @@ def test_reranked_lists_are_shown_with_their_verdicts(host: Host) -> None:
 def test_a_loop_around_a_decoder(host: Host) -> None:
     shutil.copytree(EXAMPLES / "decode-hiero", ".", dirs_exist_ok=True)
     overrides = {"references": ["ref.en"], "metric": {"name": "bleu", "tokenize": "none"}}
-    overrides |= {"output.choice": "mbr", "output.unknowns": "words"}
+    overrides |= {"output.choice": "mbr", "output.rescored": "bleu", "output.unknowns": "words"}
     notes: list[str] = []
     done = host.tune_decoder(
         "run.yaml", overrides, folder="run", learner=LEARNER, nbest=10, iterations=1, cache="off", note=notes.append
     )
-    assert "not used, as tuning has outputs of its own: output.choice, output.unknowns" in notes
+    assert "not used, as tuning has outputs of its own: output.choice, output.rescored, output.unknowns" in notes
     assert repr(done).startswith(f"<Ended: {len(done)} weights, BLEU ")
     assert done.reason.replace("<", "&lt;") in done._repr_html_()
     assert host.read_weights("run/weights") == dict(done)

@@ -66,7 +66,9 @@ def adapt(settings: Settings, path: Path | None) -> Draft:
     if forests is not None:
         draft.put("output.forests", forests.value, forests.line)
         draft.put("output.forests_format", "cdec-binary-hypergraph")
-    if draft.settings.all("show_joshua_visualization") and not settings.all("k_best"):
+    if settings.all("k_best"):
+        draft.reasons["show_joshua_visualization"] = "for output without k_best"
+    else:
         draft.option("output.template", "show_joshua_visualization", lambda value: _TREES)
     apply(draft, SETTINGS, "")
     return draft

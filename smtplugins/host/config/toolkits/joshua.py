@@ -48,7 +48,7 @@ def adapt(settings: Settings, path: Path | None) -> Draft:
     else:
         _charts(draft)
     draft.put("output.format", "joshua-nbest")
-    _output(draft)
+    _output(draft, stack=stack)
     draft.option("output.unique", "use-unique-nbest", _true, True)
     folder = path.parent if path is not None else Path()
     _grammars(draft, tables, folder, stack=stack)
@@ -62,7 +62,7 @@ def adapt(settings: Settings, path: Path | None) -> Draft:
     return draft
 
 
-def _output(draft: Draft) -> None:
+def _output(draft: Draft, *, stack: bool) -> None:
     """The form of translations: Joshua's output format, and the case of the input."""
     formats = draft.setting("output-format")
     if draft.every("moses"):
@@ -70,6 +70,8 @@ def _output(draft: Draft) -> None:
             draft.idle(formats, formats.value)
     elif formats is not None and "%d" in formats.value:
         draft.refuse(formats, "a format without %d (`smt decode --trace` prints derivations)")
+    elif formats is not None and stack and "%t" in formats.value:
+        draft.refuse(formats, "a format without %t (search = cky has trees; `smt decode --trace` prints the phrases)")
     elif formats is not None:
         draft.put("output.template", formats.value, formats.line)
     else:
@@ -77,6 +79,7 @@ def _output(draft: Draft) -> None:
     lowercase = draft.setting("lowercase")
     if lowercase is None:
         # There is no case to project.
+        draft.reasons["project-case"] = "for lowercase"
         return
     draft.put("decoder.lowercase", True, lowercase.line)
     project = draft.setting("project-case")

@@ -38,7 +38,8 @@ SETTINGS = (
     honoured("use-unique-nbest", "`output.unique` (true)", "false"),
     honoured(
         "output-format",
-        "`output.template` (`%i ||| %s ||| %f ||| %c`); `--to` writes another format. Without %d",
+        "`output.template` (`%i ||| %s ||| %f ||| %c`); `--to` writes another format. Without %d, "
+        "with stacks without %t",
         "%i %s",
     ),
     honoured("rescore-forest", "`output.rescored: bleu`, with a LanguageModel", "true", CHARTS),

@@ -395,6 +395,7 @@ def _lists(draft: Draft, *, chart: bool) -> None:
         if tokens[0] != "-":
             draft.put("output.lists", tokens[0], settings[0].line)
     elif settings:
+        draft.reasons["n-best-list"] = "for FILE N, with a size N from 1 on"
         draft.idle(settings[0], tokens[0])
     known = {key: name for key, name in _FIELDS.items() if not chart or name == "alignment"}
     switches = [(draft.setting(key), name) for key, name in known.items()]

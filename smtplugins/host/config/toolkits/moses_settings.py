@@ -50,7 +50,11 @@ SECTIONS = (
     honoured("cube-pruning-diversity", "`decoder.cube_diversity`", "3", PHRASES),
     honoured("max-chart-span", "`decoder.max_span`; `max_span` of a table that has another", "5", CHARTS),
     honoured("non-terminals", "`decoder.nonterminal`", "Y", CHARTS),
-    honoured("inputtype", "`decoder.input`: 1 confusion-net, 2 lattice, 3 tree, 5 tabbed, 6 forest", "2"),
+    honoured(
+        "inputtype",
+        "`decoder.input`: 1 confusion-net, 2 lattice; 3 tree, 5 tabbed, 6 forest need a plugin's decoder",
+        "2",
+    ),
     honoured("xml-input", "`decoder.xml`", "exclusive", PHRASES),
     honoured("xml-brackets", "`source_format` with the option `brackets`", "{{ }}", PHRASES),
     honoured("drop-unknown", "`decoder.drop_unknown`", "true"),

@@ -98,6 +98,12 @@ class Printing:
         return replace(self, graphs=files)
 
     @property
+    def of_lines(self) -> list[str]:
+        """The keys of ``output`` that change nothing but the lines of translations."""
+        elsewhere = self.choice is None or bool({"alignments", "gains"} & {*self._files})
+        return ["output.choice"] * (not elsewhere) + ["output.show"] * bool(self.parts)
+
+    @property
     def needs_graph(self) -> bool:
         """Whether lines are made from derivations."""
         parts = {"input", "segmentation", "alignment"} & {*self.parts}

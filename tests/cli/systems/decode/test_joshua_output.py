@@ -162,6 +162,10 @@ def test_case_of_the_input(smt: Smt) -> None:
     Path("rules").write_text(rules)
     assert out(smt("decode", "-c", "joshua.config", stdin=text)) == "the Xyz COOK a\n"
     assert out(smt("decode", "-c", "joshua.config", "-k", "2", stdin=text)).startswith("the Xyz COOK a\nthe ")
+    # Lists in a file have the case, too.
+    beside = configured(plain, "lowercase = 1", "project-case = 1", "moses = 1", "n-best-list = lists 2")
+    assert out(smt("decode", "-c", beside, stdin=f"{text}\n")) == "the Xyz cook a\n\n"
+    assert Path("lists").read_text().startswith("0 ||| the Xyz cook a ")
     # Without lowercasing there is no case to project.
     assert out(smt("decode", "-c", configured(plain, "project-case = true"), stdin="der Koch\n")) == "the Koch\n"
     refused = smt("decode", "-c", configured("lowercase = 1", "project-case = 1", "lattice-decoding = 1"), stdin="")

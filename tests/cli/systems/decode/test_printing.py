@@ -56,6 +56,10 @@ class TestPrinting:
     def test_lists_on_standard_output(self, smt: Smt) -> None:
         lists = smt("decode", "-c", phrases(), "-k", 3, stdin=INPUT).ok()
         assert smt("decode", "-c", config("[n-best-list]", "- 3"), stdin=INPUT).ok() == lists
+        # They have no lines of translations, which a note says.
+        chosen = smt("decode", "-c", config("[minimum-bayes-risk]", "true", "[print-id]", "true"), "-k", 3, stdin=INPUT)
+        assert (chosen.code, chosen.out) == (0, lists)
+        assert "note: not used, as n-best lists are on the output: output.choice, output.show" in chosen.err
         # So it is if the command line asks for lists.
         name = config("[n-best-list]", "lists 2")
         assert smt("decode", "-c", name, "-k", 3, stdin=INPUT).ok() == lists
@@ -222,7 +226,7 @@ class TestPrinting:
         name = toolkit("moses")
         with Path(name).open("a") as out:
             out.write("[print-id]\ntrue\n[output-hypo-score]\ntrue\n")
-        lists = smt("decode", "-c", name, "-k", 1, stdin="der koch\n").ok()
+        lists = smt("decode", "-c", name, "-k", 1, stdin="der koch\n").out
         score = float(lists.split(" ||| ")[-1])
         assert smt("decode", "-c", name, stdin="der koch\n").ok() == f"{score:.6g} 0 the cook\n"
 

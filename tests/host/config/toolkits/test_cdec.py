@@ -225,4 +225,4 @@ def test_forests_and_trees(tmp_path: Path) -> None:
     assert found.template == "%i ||| %t ||| 1.0 ||| -1"
     # With lists cdec prints no trees.
     assert load("formalism=scfg\nshow_joshua_visualization=1\nk_best=2\n").output.template is None
-    assert unused() == ["line 2: show_joshua_visualization '1'"]
+    assert unused() == ["line 2: show_joshua_visualization '1' (for output without k_best)"]

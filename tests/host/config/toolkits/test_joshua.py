@@ -184,6 +184,10 @@ def test_output_and_case() -> None:
     # Nothing is lowercased, so there is no case to project.
     alone = load("tm = thrax pt 3 rules\nproject-case = no\n")
     assert alone == load("tm = thrax pt 3 rules\n")
+    load("tm = thrax pt 3 rules\nproject-case = no\n")
+    assert unused() == ["line 2: project-case 'no' (for lowercase)"]
+    with pytest.raises(ConfigError, match="output-format: expected a format without %t"):
+        load(f"{STACK}output-format = %i %t\n")
 
 
 def test_translations_alone_with_moses(tmp_path: Path) -> None:
