@@ -133,7 +133,7 @@ def _with_summary(graph: Hypergraph, name: str, kind: str, weight: float) -> Hyp
         values = nodes if kind == "node_risk" else found.edges
         values = np.log(found.edges) - np.log(nodes) if kind == "edge_prob" else values
     if name in graph.names[:]:
-        raise SmtError(f"summary: expected the name of no feature, found {name!r}")
+        raise SmtError(f"summary: expected a name that no feature has, found {name!r}")
     if not np.isfinite(values).all():
         raise SmtError(f"forest {graph.id}: summary {name}: expected derivations that are possible, found others")
     graph = graph.with_column(name, values)

@@ -225,3 +225,9 @@ def test_learning_needs_shared_weights(host: smt.Host, tmp_path: Path) -> None:
     made = replace(config([later], tmp_path), source=tmp_path / "in", references=(tmp_path / "ref",))
     with pytest.raises(UsageError, match=r"expected a pass without weights, .*; remove .*second"):
         host.tune_decoder(made, folder=tmp_path / "run", learner="mert")
+
+
+def test_a_summary_has_a_name_of_its_own(host: smt.Host, tmp_path: Path) -> None:
+    made = config([], tmp_path, summary="W", beam_prune=5)
+    with pytest.raises(SmtError, match="summary: expected a name that no feature has, found 'W'"):
+        list(host.translator(made, weights=FIRST, cache="off").decode(["der koch"]))

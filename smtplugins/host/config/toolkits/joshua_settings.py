@@ -152,7 +152,9 @@ miss a translation that is found here.
 Translations are printed by the `output-format`, `%i ||| %s ||| %f ||| %c` if there is none, with three decimals unless
 `--precision` is given; `--set "output.template='%s'"` prints the words alone. Trees are printed in target order, where
 Joshua swaps the subtrees of rules that reorder. With `rescore-forest` every list is printed three times: by score, by
-score less `weight` times BLEU with the references (the sign is Joshua's), and by score again.
+score less `weight` times BLEU with the references (the sign is Joshua's), and by score again. Scores (`%c`) of the
+second list are Joshua's, too: the best derivations of a derivation's parts stand for those that it has, so a score may
+differ from the weighted sum of its features.
 
 `segment-oovs` is not supported because there is no right answer: to find the parts of a word that it knows, Joshua 6.1
 looks up the number of the sentence instead of the part.
