@@ -15,6 +15,7 @@ from smtplugins.host.files.lists import ListStream, candidates, load, read, resc
 from smtplugins.host.files.opening import load_grammar
 from smtplugins.host.loading.manager import load_plugins
 from smtplugins.host.loading.shortcut import feature
+from smtplugins.host.pooling.pools import merge
 
 __all__ = [
     "Command",
@@ -26,6 +27,7 @@ __all__ = [
     "load",
     "load_grammar",
     "load_plugins",
+    "merge",
     "read",
     "rescore",
 ]

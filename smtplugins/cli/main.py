@@ -35,6 +35,7 @@ COMMANDS = {
     "rescore": ("lists.rescore", "compute new total scores from weights and sort each list by them (stable)"),
     "best": ("lists.best", "write the hypothesis with the highest total of each list as plain text"),
     "dedup": ("lists.dedup", "keep each text once per list, with the best total or the log-sum of all"),
+    "merge": ("lists.merge", "pool the candidates of several systems, joined by id, with each system's scores"),
     "evaluate": (
         "lists.evaluate",
         "score systems (text or lists) under any metric, with confidence intervals and significance tests",

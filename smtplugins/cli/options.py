@@ -143,14 +143,14 @@ def add_features(parser: argparse.ArgumentParser | argparse._ArgumentGroup, weig
     )
 
 
-def add_output(parser: argparse.ArgumentParser) -> None:
-    """Add the options for output file, format and number precision."""
+def add_output(parser: argparse.ArgumentParser, *, default: str = "the input's") -> None:
+    """Add the options for output file, format and number precision; ``default`` describes the default format."""
     parser.add_argument("-o", "--output", default="-", metavar="FILE", help="output file (default: standard output)")
     parser.add_argument(
         "--to",
         dest="to_format",
         metavar="FORMAT",
-        help="output format, NAME[,key=value...] (default: the input's)",
+        help=f"output format, NAME[,key=value...] (default: {default})",
     )
     add_precision(parser)
 
@@ -269,6 +269,15 @@ def add_post(parser: argparse.ArgumentParser) -> None:
 def add_table(parser: argparse.ArgumentParser) -> None:
     """Add the option for the output style of tables."""
     parser.add_argument("-f", "--format", choices=TABLES, default="text", help="how to print the table")
+
+
+def chosen_table(rows: list[dict[str, Any]], style: str) -> str:
+    """How often each system of a pool was chosen, as a table."""
+    from smtplugins.host import printing
+
+    more = ["set"] if any("set" in row for row in rows) else []
+    rows = [{**row, "share": f"{row['share']:.1f} %"} for row in rows]
+    return printing.render(rows, [*more, "pool", "chosen", "sentences", "share", "alone"], style)
 
 
 def add_manifest(parser: argparse.ArgumentParser) -> None:

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from smtplugins.host.files.description import Description
     from smtplugins.host.files.joining import System
     from smtplugins.host.loading.manager import _Loader
+    from smtplugins.host.pooling.merging import Missing
 
 AnySpec = str | Mapping[str, Any] | Spec
 Note = Callable[[str], None]
@@ -117,6 +118,41 @@ class Host(Judging, Learning, Estimation):
             yield from score_lists(stream, active, spread)
 
         return ListStream(start, stream.name, stream.format)
+
+    def merge(
+        self,
+        systems: Mapping[str, System] | Iterable[System],
+        *,
+        missing: Missing = "flag",
+        ranks: bool = False,
+        dedup: bool = True,
+        source: Path | None = None,
+        allow_partial: bool = False,
+        format: str | Mapping[str, str] | None = None,
+    ) -> ListStream:
+        """Pool the candidates of several systems, joined by id.
+
+        A system is n-best lists, or texts with one candidate for each sentence: a path, a stream of lists or a list
+        of texts; ``systems`` has them by name, or as paths that name them. A candidate keeps the scores of each system
+        that has it as features ``SYSTEM.NAME`` (the total is ``SYSTEM.total``), and its extra ``system`` names these
+        systems, separated by commas. ``missing`` says what stands for the scores of a system that lacks the candidate:
+        the smallest values of its list with a feature ``SYSTEM.missing`` of 1 (``flag``) or without it (``min``),
+        ``0``, or ``error``. ``ranks`` adds the ranks as ``SYSTEM.rank``. A text is one candidate unless ``dedup`` is
+        False. The total is the log of the mean of the systems' posterior probabilities of the text. ``source`` is
+        joined by id; ``allow_partial`` accepts ids that only some systems have. ``format``: of all systems, or by name.
+        """
+        from smtplugins.host.pooling.pools import merge
+
+        return merge(
+            systems,
+            missing=missing,
+            ranks=ranks,
+            dedup=dedup,
+            source=source,
+            allow_partial=allow_partial,
+            format=format,
+            formats=self.formats(),
+        )
 
     def write(
         self,

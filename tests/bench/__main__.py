@@ -41,6 +41,7 @@ from nbest import nbest
 from neural import neural
 from parsing import parsing
 from phrase_loading import phrase_loading
+from pools import pools
 from prose import prose
 from python_feature import python_feature
 from report import report
@@ -138,6 +139,7 @@ def main() -> None:
     benchmarks |= {"metrics": lambda: metrics(SHARED), "mbr": lambda: mbr(SHARED)}
     benchmarks |= {"learners": lambda: learners(SHARED)}
     benchmarks |= {"tuning": tuning, "loops": lambda: loops(SHARED), "heldout": lambda: heldout(SHARED)}
+    benchmarks |= {"pools": lambda: pools(SHARED)}
     benchmarks |= {"loops-phrases": lambda: loops(SHARED, PHRASES), "loop-starts": lambda: loop_starts(SHARED)}
     benchmarks |= {"walk": lambda: walk(SHARED)}
     benchmarks |= {"umt": lambda: umt(SHARED)}

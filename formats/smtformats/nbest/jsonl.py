@@ -47,7 +47,7 @@ NAME = "jsonl-nbest"
 TEXTS = ("text", "hyp", "translation", "output", "hypothesis")
 SCORES = ("score", "scores", "logprob")
 _VLLM = "cumulative_logprob"
-_EXTRAS = ("alignment", "detokenised", "input", "segmentation", "target", "tokenised", "tree", "word_scores")
+_EXTRAS = ("alignment", "detokenised", "input", "segmentation", "system", "target", "tokenised", "tree", "word_scores")
 NAMES = Names(LISTS, TEXTS, IDS, SOURCES, _EXTRAS)
 """The members of the usual shape, which native code reads."""
 

@@ -7,10 +7,12 @@ total is the negated score, because higher totals are better; the feature ``scor
 of scores (sockeye 3 with target factors) gives ``score[0]``, ``score[1]``, ...; the first is the score of the words.
 The ``sentence_id`` is the line of the source and counts from 1; the first sentence gets the id 0.
 
-``sockeye.rerank`` keeps the model scores and sorts by BLEU or chrF; with ``--return-score`` it replaces the scores by
-the metric, where higher is better. The file does not say which, so a list whose scores fall from first to last is
-an error unless the option ``better`` is ``lower`` or ``higher``. With the option ``first=0`` the ``sentence_id`` counts
-from 0.
+For sockeye the first translation is the best, whatever its score: ``sockeye.translate`` takes it as the translation,
+and ``sockeye.rerank --output-best`` prints it. ``sockeye.rerank`` sorts by BLEU or chrF and keeps the model scores;
+with ``--return-score`` it replaces them by the metric, where higher is better. The file does not say which, so a list
+whose first score is not the lowest is an error unless the option ``better`` says what is best: ``lower`` or
+``higher`` scores, or ``first``, the order of the file (lists then have no totals). With the option ``first=0`` the
+``sentence_id`` counts from 0.
 
 The texts may also be named ``hypotheses``, ``candidates``, ``outputs`` or ``nbest``. New features are written to a
 further parallel array ``features`` of objects, which then holds all features. An ``id`` may replace the ``sentence_id``
@@ -19,7 +21,6 @@ and is kept as it is. Other members are kept, and the errors are the same, as in
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Literal, TextIO
 
@@ -42,15 +43,17 @@ from smtformats.nbest.shared.spans import (
 from smtformats.tokens import BadField, Layouts, vector
 
 NAME = "sockeye-nbest"
-_RISING = (
-    "rising scores: negative log probabilities, best first (set the option better=higher for the output of "
-    "sockeye.rerank --return-score, better=lower for lists in another order)"
+_LOWEST = (
+    "the lowest score first, as scores are negative log probabilities (set the option better=first for the output of "
+    "sockeye.rerank, better=higher with --return-score, better=lower for lists in another order)"
 )
 _ARRAYS = (*LISTS, "scores", "features")
 
 
-def parse(lines: Lines, *, better: Literal["lower", "higher"] | None = None, first: int = 1) -> Iterator[Candidates]:
-    """Parse one list at a time; ``better`` is the better direction of scores, ``first`` the first ``sentence_id``."""
+def parse(
+    lines: Lines, *, better: Literal["lower", "higher", "first"] | None = None, first: int = 1
+) -> Iterator[Candidates]:
+    """Parse one list at a time; ``better`` says which is best, ``first`` is the first ``sentence_id``."""
     layouts = Layouts()
     # Options that the writer needs are part of the origin.
     origin = " ".join([NAME, *["higher"] * (better == "higher"), *["0"] * (first == 0)])
@@ -74,19 +77,14 @@ def parse(lines: Lines, *, better: Literal["lower", "higher"] | None = None, fir
         nbest.totals = []
         for i, row in enumerate(zip(*(fields[name].value.values for name in used), strict=True)):
             _add(nbest, i, [(value, fields[name].field) for value, name in zip(row, used, strict=True)], layouts)
-        if better is None and _falls(nbest.totals):
-            raise BadField(
-                _RISING, f"falling ones, {nbest.totals[0]:g} to {nbest.totals[-1]:g}", fields["scores"].field
-            )
-        nbest.totals = [_sign(nbest) * total + 0.0 for total in nbest.totals]
+        lowest = min(nbest.totals, default=0.0)
+        if better is None and nbest.totals and nbest.totals[0] > lowest:
+            found = f"{nbest.totals[0]:g} before {lowest:g}"
+            raise BadField(_LOWEST, found, fields["scores"].field)
+        nbest.totals = [_sign(nbest) * total + 0.0 for total in nbest.totals] if better != "first" else None
         return used
 
     return lists_of(lines, origin, _ARRAYS, fill, first=first)
-
-
-def _falls(scores: Sequence[float]) -> bool:
-    """Whether the scores never rise and the last is lower than the first."""
-    return len(scores) > 1 and scores[0] > scores[-1] and all(a >= b for a, b in itertools.pairwise(scores))
 
 
 def _sign(nbest: Candidates) -> float:

@@ -113,13 +113,15 @@ def _parse_system(argument: str) -> tuple[str, Any, list[str]]:
 
 
 def _tables(result: Evaluation, args: argparse.Namespace) -> str:
-    """The scores, and below them the pairs of systems, if all pairs were tested."""
-    scores = _table(result.rows(), args.format)
-    if not args.all_pairs:
-        return scores
+    """The scores, the pairs of systems if all were tested, and how often the systems of pools were chosen."""
     if args.format == "json":
+        if not args.all_pairs:
+            return _table(result.rows(), args.format)
         return json.dumps({"scores": result.rows(), "pairs": result.pair_rows()}, indent=1, ensure_ascii=False)
-    return f"{scores}\n\n{_pair_table(result.pair_rows(), args.format)}"
+    shown = [_table(result.rows(), args.format)]
+    shown += [_pair_table(result.pair_rows(), args.format)] if args.all_pairs else []
+    shown += [options.chosen_table(result.chosen_rows(), args.format)] if result.chosen else []
+    return "\n\n".join(shown)
 
 
 def _table(rows: list[dict[str, Any]], style: str) -> str:

@@ -103,13 +103,15 @@ def _rerank(host: Host, args: argparse.Namespace) -> Reranked:
 
 def _show(args: argparse.Namespace, result: Reranked) -> None:
     """Print the scores and the warnings."""
-    rows = result.rows()
+    rows, chosen = result.rows(), result.chosen_rows()
     columns = ["set", "system", "metric", "score", "low", "high", "p", "signature"]
     if not args.test_ref or not args.bootstrap:
         columns = [column for column in columns if column not in ("low", "high", "p")]
     if args.format != "json":
         rows = [{**row, "score": f"{row['score']:.2f}"} for row in rows]
     options.show(tables.render(rows, columns, args.format))
+    if chosen and args.format != "json":
+        options.show(f"\n{options.chosen_table(chosen, args.format)}")
     for warning in result.warnings():
         if args.format == "text":
             options.show(f"\n{warning}")

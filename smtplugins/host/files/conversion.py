@@ -12,11 +12,13 @@ from smtformats.corpus.segments import Segment
 from smtformats.files import open_write
 from smtformats.grammar.rules import Rule
 from smtformats.hypergraph.graph import SHARED_EXTRAS, GraphColumns
+from smtformats.tokens import is_id
 from smtplugins.contracts.errors import SmtError, UsageError
 from smtplugins.contracts.spec import suggestion
 from smtplugins.host.arguments import argument
 from smtplugins.host.files.lists import ListStream
 from smtplugins.host.files.opening import Path, find_format, naming, number, open_known, write_all
+from smtplugins.host.files.ordering import WITHOUT_IDS, ids_file
 from smtplugins.host.host import Host
 from smtplugins.host.progress import progress
 
@@ -44,13 +46,12 @@ def write_records(
         raise UsageError(
             f"{shown} can only be read; name another format with {argument('to_format', '--to')}: {', '.join(fitting)}"
         )
-    if record_format is None or record.name != record_format.name:
-        records = _note_losses(records, record, note)
+    told = _note_losses(_note_ids(records, record, target, note), record, record_format, note)
     count = 0
 
     def counted() -> Iterator[Any]:
         nonlocal count
-        for item in progress(records, kind, quiet=quiet):
+        for item in progress(told, kind, quiet=quiet):
             count += 1
             yield item
 
@@ -60,10 +61,25 @@ def write_records(
     return written
 
 
-def _note_losses(records: Iterator[Any], record: Format, note: Note) -> Iterator[Any]:
+def _note_ids(records: Iterator[Any], record: Format, target: Path, note: Note) -> Iterator[Any]:
+    """Pass the records on; after the last, note where the ids of numbered lists are."""
+    named = False
+    for item in records:
+        named = named or (record.ordered and record.name not in WITHOUT_IDS and not is_id(item.id))
+        yield item
+    if named:
+        note(f"{record.name} has whole numbers as ids: {ids_file(target)} has the id of each number")
+
+
+def _note_losses(records: Iterator[Any], record: Format, before: Format | None, note: Note) -> Iterator[Any]:
     """Pass the records on; after the last, note the fields that the format cannot store."""
     lost: set[str] = set()
+    same = before is not None and record.name == before.name
     for item in records:
+        if same and not (isinstance(item, Candidates) and item.raw is None):
+            # What was read is copied.
+            yield item
+            continue
         here = set(getattr(item, "extras", ())) - record.carries
         if isinstance(item, GraphColumns):
             # cdec's columns hold -1 and 0 where a value is absent.

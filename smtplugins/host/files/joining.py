@@ -18,8 +18,9 @@ from smtformats.files import shown_name
 from smtformats.tokens import is_id
 from smtplugins.contracts.errors import SmtError, UsageError
 from smtplugins.host.arguments import argument
-from smtplugins.host.files.lists import ListStream, best_text
+from smtplugins.host.files.lists import ListStream, best_at
 from smtplugins.host.files.opening import Opened, open_known
+from smtplugins.host.pooling.origins import systems_of
 
 System = Any
 """A path (text, or lists of which the best hypotheses are used), a stream of lists, a list of strings; or ``Runs``."""
@@ -35,7 +36,8 @@ class Texts:
     """Sentences with their ids, ``None`` where a sentence is missing.
 
     ``numbered`` means that the file carries ids; otherwise they are line numbers. ``ids`` default to 0, 1, ...
-    ``lines`` are the lines of the file where the sentences begin, 0 if missing.
+    ``lines`` are the lines of the file where the sentences begin, 0 if missing. ``origins`` names the systems of a
+    pool that each text comes from.
     """
 
     texts: Sequence[str | None]
@@ -43,6 +45,7 @@ class Texts:
     numbered: bool
     lines: Sequence[int] = ()
     ids: Sequence[str] | None = None
+    origins: Sequence[str | None] | None = None
 
     def __len__(self) -> int:
         return len(self.texts)
@@ -101,11 +104,14 @@ class Joined:
         assert self._places is not None
         texts: list[str | None] = [None] * len(keys)
         lines = [0] * len(keys)
+        origins: list[str | None] | None = None if stream.origins is None else [None] * len(keys)
         for i, text in enumerate(stream.texts):
             at = self._places[stream.id(i)]
             texts[at] = text
             lines[at] = stream.lines[i] if i < len(stream.lines) else 0
-        return replace(stream, texts=texts, lines=lines, ids=keys)
+            if origins is not None and stream.origins is not None:
+                origins[at] = stream.origins[i]
+        return replace(stream, texts=texts, lines=lines, ids=keys, origins=origins)
 
     def find(self, key: str) -> int | None:
         """The position of an id, or None."""
@@ -270,6 +276,7 @@ def _texts_in(segment: Segment, path: str, role: Role) -> tuple[str, ...]:
 def _by_id(lists: ListStream, name: str) -> Texts:
     """The best hypotheses of lists."""
     best: list[str | None] = []
+    origins: list[str | None] = []
     ids: list[str] = []
     lines: list[int] = []
     known: dict[str, str] = {}
@@ -283,6 +290,8 @@ def _by_id(lists: ListStream, name: str) -> Texts:
         if not len(nbest):
             raise SmtError(f"{place}: expected hypotheses in list {nbest.id}, found none")
         ids.append(key)
-        best.append(best_text(nbest))
+        at = best_at(nbest)
+        best.append(nbest.texts[at])
+        origins.append(systems_of(nbest, at))
         lines.append(line)
-    return Texts(best, name, True, lines, ids)
+    return Texts(best, name, True, lines, ids, origins if any(origins) else None)

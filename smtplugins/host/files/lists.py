@@ -117,7 +117,12 @@ def ranking(totals: Sequence[float]) -> list[int]:
 
 def best_text(nbest: Candidates) -> str:
     """The text with the highest total (the first on a tie, or if there are no totals)."""
-    return nbest.texts[0 if nbest.totals is None else max(range(len(nbest)), key=nbest.totals.__getitem__)]
+    return nbest.texts[best_at(nbest)]
+
+
+def best_at(nbest: Candidates) -> int:
+    """The position of the hypothesis with the highest total (the first on a tie, or if there are no totals)."""
+    return 0 if nbest.totals is None else max(range(len(nbest)), key=nbest.totals.__getitem__)
 
 
 def _dedup(nbest: Candidates, merge: str) -> Candidates:

@@ -376,20 +376,25 @@ def write_all(record: Format, records: Iterable[Any], target: Path, precision: i
     """Write records in a format; return their number.
 
     A format with one sentence per file also takes a folder as its target (one that exists, or a name ending in a
-    slash), with files named by sentence id.
+    slash), with files named by sentence id. If a format has numbers as ids and the records others, they are numbered,
+    and a table beside the target has the id of each number.
     """
     from smtformats.files import open_binary_write, open_write
 
     assert record.write is not None
+    names: dict[str, str] = {}
     if record.ordered:
-        from smtplugins.host.files.ordering import lists_in_order
+        from smtplugins.host.files.ordering import lists_in_order, lists_numbered, write_names
 
-        records = lists_in_order(records)
+        records = lists_numbered(lists_in_order(records), names, record.name, target)
     shown = number(precision)
     opener: Callable[[Path], Any] = open_binary_write if record.binary else open_write
     if not record.single:
         with opener(target) as out:
-            return record.write(records, out, shown)
+            count = record.write(records, out, shown)
+        if names:
+            write_names(names, target)
+        return count
     if not (os.path.isdir(target) or os.fspath(target).endswith(os.sep)):
         with opener(target) as out:
             return record.write(_check_single(record, records), out, shown)

@@ -1,19 +1,28 @@
-"""Sort lists by id, for output formats where the line number or an ascending number is the id."""
+"""Sort lists by id, or number them, for output formats where the line number or an ascending number is the id."""
 
 from __future__ import annotations
 
 import functools
 import itertools
+import os
 import pickle
 import tempfile
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import replace
 from typing import TypeVar
 
 from smtformats import Candidates, all_formats
+from smtformats.files import open_write
 from smtformats.tokens import is_id
-from smtplugins.contracts.errors import SmtError
+from smtplugins.contracts.errors import SmtError, UsageError
+from smtplugins.host.arguments import argument
 from smtplugins.host.files.joining import where_of
+from smtplugins.host.files.opening import Path
 
+NAMES = ".ids"
+"""What is added to the name of a file of lists for the table of their ids."""
+WITHOUT_IDS = ("text-nbest",)
+_CUTS = frozenset("\t\r\n")
 _IN_MEMORY = 1 << 24
 _Item = TypeVar("_Item")
 
@@ -54,6 +63,41 @@ def in_order(
         for number in sorted(waiting):
             kept.seek(waiting[number])
             yield pickle.load(kept)
+
+
+def lists_numbered(
+    lists: Iterable[Candidates], names: dict[str, str], format: str, target: Path
+) -> Iterator[Candidates]:
+    """Number lists whose ids are no whole numbers, in their order; ``names`` receives the id of each number.
+
+    Lists with whole numbers pass unchanged, and so do those for a format that has no ids.
+    """
+    for nbest in lists:
+        if is_id(nbest.id) or format in WITHOUT_IDS:
+            yield nbest
+            continue
+        if os.fspath(target) == "-":
+            raise UsageError(
+                f"{where_of(nbest, '<lists>')}: expected whole numbers as ids for {format}, found {nbest.id!r}: write "
+                f"to a file ({argument('path', '-o')} FILE) to keep them in a table, FILE{NAMES}, or to JSON lines"
+            )
+        if _CUTS & set(nbest.id):
+            expected = f"ids without tabs and line breaks for {ids_file(target)}"
+            raise SmtError(f"{where_of(nbest, '<lists>')}: expected {expected}, found {nbest.id!r}")
+        number = str(len(names))
+        names[number] = nbest.id
+        yield replace(nbest, id=number)
+
+
+def ids_file(target: Path) -> str:
+    """The table of the ids of lists that were numbered to be written to a file."""
+    return os.fspath(target) + NAMES
+
+
+def write_names(names: Mapping[str, str], target: Path) -> None:
+    """Write the table of the ids of numbered lists beside the file of the lists."""
+    with open_write(ids_file(target)) as out:
+        out.write("number\tid\n" + "".join(f"{number}\t{name}\n" for number, name in names.items()))
 
 
 @functools.cache

@@ -19,6 +19,7 @@ from smtplugins.host.files.joining import texts_of as texts_of
 from smtplugins.host.judge import in_sample
 from smtplugins.host.judge.sentence_scores import SentenceScores, score_sentences
 from smtplugins.host.judge.significance import Judgement, SignificancePlan, judge
+from smtplugins.host.pooling.origins import COLUMNS, chosen_rows, count_chosen, shown_counts
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -79,11 +80,15 @@ class Evaluation(Sequence[Score]):
     """All scores, with systems in the given order; the first is the baseline.
 
     ``pairs`` has every two systems, if all pairs were tested, ``sentences`` the scores of sentences, if asked for.
+    ``chosen`` says of each judged pool how many of the ``judged`` sentences each of its systems has, and how many
+    no other system has; over several optimiser runs these are sums.
     """
 
     scores: tuple[Score, ...]
     pairs: tuple[PairScore, ...] = ()
     sentences: SentenceScores | None = None
+    chosen: Mapping[str, Mapping[str, tuple[int, int]]] = field(default_factory=dict)
+    judged: int = 0
 
     def __len__(self) -> int:
         return len(self.scores)
@@ -114,7 +119,8 @@ class Evaluation(Sequence[Score]):
             for score in self
         ]
         heads = [*names, *(f"p({test})" for test in tests), *(f"corrected({test})" for test in corrected), "signature"]
-        return html_table(heads, rows) + self._pairs_html()
+        chosen = [list(row.values()) for row in self.chosen_rows()]
+        return html_table(heads, rows) + self._pairs_html() + (html_table(COLUMNS, chosen) if chosen else "")
 
     def _pairs_html(self) -> str:
         if not self.pairs:
@@ -132,15 +138,24 @@ class Evaluation(Sequence[Score]):
         )  # fmt: skip
 
     def rows(self) -> list[dict[str, Any]]:
-        """One row per score, for tables and JSON; with ``corrected`` if p-values are corrected."""
+        """One row per score, for tables and JSON; with ``corrected`` p-values if any, ``chosen`` for pools."""
         names = ["system", "metric", "score", "runs", "deviation", "low", "high", "p", "tests", "signature"]
         names += ["corrected"] * any(score.corrected for score in self.scores)
-        return [{name: getattr(score, name) for name in names} for score in self.scores]
+        rows = [{name: getattr(score, name) for name in names} for score in self.scores]
+        for row in rows if self.chosen else ():
+            counts = self.chosen.get(row["system"], {})
+            row["chosen"] = {name: {"sentences": count, "alone": alone} for name, (count, alone) in counts.items()}
+        return rows
 
     def pair_rows(self) -> list[dict[str, Any]]:
         """One row per pair of systems and metric, if all pairs were tested."""
         names = ("first", "second", "metric", "difference", "tests", "correction", "corrected")
         return [{name: getattr(pair, name) for name in names} for pair in self.pairs]
+
+    def chosen_rows(self) -> list[dict[str, Any]]:
+        """One row per pool and system of it: the number of sentences chosen from it, in per cent, and from it alone."""
+        runs = {score.system: score.runs for score in self.scores}
+        return [row for pool in self.chosen for row in chosen_rows(pool, self.chosen[pool], self.judged * runs[pool])]
 
     def __str__(self) -> str:
         lines = []
@@ -158,6 +173,9 @@ class Evaluation(Sequence[Score]):
             values += [f"{pair.correction}({name})={p:.4f}" for name, p in pair.corrected.items()]
             shown = f"{pair.second} - {pair.first}\t{pair.metric} {pair.difference:+.2f}"
             lines.append(f"{shown} {' '.join(values)}")
+        runs = {score.system: score.runs for score in self.scores}
+        for pool, counts in self.chosen.items():
+            lines.append(f"{pool}\tchosen: {shown_counts(counts, self.judged * runs[pool])}")
         return "\n".join(lines)
 
 
@@ -218,7 +236,17 @@ def evaluate(
         if sentences:
             kept_stats.append(stats)
     ids = [texts.all()[0].id(i) for i in kept]
-    return Evaluation(tuple(scores), tuple(pairs), score_sentences(ids, metrics, kept_stats) if sentences else None)
+    scored = score_sentences(ids, metrics, kept_stats) if sentences else None
+    return Evaluation(tuple(scores), tuple(pairs), scored, _chosen(texts.systems, kept), len(kept))
+
+
+def _chosen(systems: Mapping[str, Sequence[Texts]], kept: Sequence[int]) -> dict[str, dict[str, tuple[int, int]]]:
+    """How often the systems of each pool were chosen."""
+    counts = {
+        name: count_chosen(run.origins[i] for run in runs if run.origins is not None for i in kept)
+        for name, runs in systems.items()
+    }
+    return {name: chosen for name, chosen in counts.items() if chosen}
 
 
 @dataclass(frozen=True)

@@ -19,6 +19,7 @@ from smtplugins.host.host import Host
 from smtplugins.host.judge import in_sample
 from smtplugins.host.judge.histories import RunHistory, read_runs, result
 from smtplugins.host.judge.judging import JudgedLists, judge
+from smtplugins.host.pooling.origins import SYSTEM, count_chosen, shown_counts
 from smtplugins.host.runs import input_hashes
 
 Note = Callable[[str], None]
@@ -107,8 +108,18 @@ def make_report(
     judged = _judge_lists(host, requested, weights, learnt, note)
     facts += [("lists", requested.lists), ("references", ", ".join(requested.references)), ("weights", whose)]
     facts += [("source", requested.source)] if requested.source else []
-    facts += [("signature", judged.signature)]
+    facts += [("signature", judged.signature), *_chosen(judged)]
     return Report(title or name, tuple(facts), learnt, judged, built)
+
+
+def _chosen(judged: JudgedLists) -> list[tuple[str, str]]:
+    """How often each system of a pool was chosen, and which systems the oracles come from."""
+    origins = judged.lists.extras.get(SYSTEM)
+    if origins is None:
+        return []
+    rows = {"systems chosen": judged.lists.offsets[:-1], "systems of oracles": judged.oracles}
+    counts = {label: count_chosen(origins[int(i)] for i in chosen) for label, chosen in rows.items()}
+    return [(label, shown_counts(chosen, len(judged.lists))) for label, chosen in counts.items() if chosen]
 
 
 def _judge_lists(

@@ -74,6 +74,10 @@ class Reranked:
                 rows.append({"set": name, **row, **dict.fromkeys(untold), "tests": tests, "verdict": verdict})
         return rows
 
+    def chosen_rows(self) -> list[dict[str, Any]]:
+        """For pools, a row per set, result (baseline, result, oracle) and system: how often it was chosen."""
+        return [{"set": name, **row} for name, judged in self._sets() for row in judged.chosen_rows()]
+
     def warnings(self) -> list[str]:
         """Warnings, as sentences, if the result scores worse than the baseline."""
         warnings = []

@@ -15,6 +15,7 @@ from smtformats import Candidates, FormatError, all_formats, detect
 from smtformats.files import Lines
 from smtformats.format import shortest
 from smtformats.nbest.sockeye import FORMAT, parse, write
+from smtplugins.host.files.lists import best_text
 
 LISTS = """\
 {"sentence_id": 1, "translation": "a man", "translations": ["a man", "the man"], "scores": [0.50, 7e-1]}
@@ -143,7 +144,7 @@ FALLING = '{"translations": ["good", "bad"], "scores": [61.5, 20.25]}\n'
 
 
 def test_falling_scores_need_a_word_on_what_they_are() -> None:
-    with pytest.raises(FormatError, match=r"x:1: field 2: expected rising scores: .*better=higher.*, found falling"):
+    with pytest.raises(FormatError, match=r"field 2: expected the lowest score first.*, found 61.5 before 20"):
         read(FALLING)
     (nbest,) = read(FALLING, better="higher")
     assert nbest.totals == [61.5, 20.25]
@@ -155,7 +156,16 @@ def test_falling_scores_need_a_word_on_what_they_are() -> None:
     assert '"scores": [2, 1]' in written([changed])
     assert '"scores": [2, 1]' in written([changed.with_texts(["a", "b"])])
     assert '"scores": [-2, -1]' in written([other.with_totals([2.0, 1.0])])
-    assert read('{"translations": ["a", "b", "c"], "scores": [2, 1, 3]}\n')[0].totals == [-2, -1, -3]
+    # sockeye.rerank sorts by a metric and keeps the scores: the first is the best, as it is of all of its lists.
+    reranked = '{"translations": ["a", "b", "c"], "scores": [2, 1, 3]}\n'
+    with pytest.raises(FormatError, match=r"the lowest score first, .*better=first.*, found 2 before 1"):
+        read(reranked)
+    assert read(reranked, better="lower")[0].totals == [-2, -1, -3]
+    (first,) = read(reranked, better="first")
+    assert (first.totals, first.values, best_text(first)) == (None, [[2], [1], [3]], "a")
+    assert written([first]) == reranked
+    assert read(written([first.with_totals([1.0, 3.0, 2.0]).select([1, 2, 0])]))[0].totals == [3.0, 2.0, 1.0]
+    assert read('{"translations": ["a", "b", "c"], "scores": [1, 3, 2]}\n')[0].totals == [-1, -3, -2]
     assert read('{"translations": ["a", "b"], "scores": [2, 2]}\n')[0].totals == [-2, -2]
 
 

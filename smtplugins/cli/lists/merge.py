@@ -1,0 +1,76 @@
+"""pool the candidates of several systems, joined by id, with each system's scores"""
+
+from __future__ import annotations
+
+import argparse
+import os
+
+from smtplugins.cli import options
+from smtplugins.contracts.errors import UsageError
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Add the options."""
+    parser.add_argument(
+        "systems",
+        nargs="+",
+        metavar="[NAME=]FILE",
+        help="n-best lists, or a text with one candidate for each sentence; the default name is the file's up to the "
+        "first dot",
+    )
+    parser.add_argument(
+        "--from",
+        dest="from_formats",
+        action="append",
+        default=[],
+        metavar="[NAME=]FORMAT",
+        help="format of all files, or of a system, NAME[,key=value...] (default: detected; repeatable)",
+    )
+    parser.add_argument(
+        "--missing",
+        choices=("flag", "min", "0", "error"),
+        default="flag",
+        help="scores of a system that lacks the candidate: min, the smallest values of its list; flag, the same with a "
+        "feature NAME.missing that is 1; 0; or an error (default: flag)",
+    )
+    parser.add_argument("--ranks", action="store_true", help="add ranks as features NAME.rank, the best is 1")
+    parser.add_argument(
+        "--no-dedup", dest="dedup", action="store_false", help="keep equal texts as candidates of their own"
+    )
+    options.add_source(parser)
+    options.add_partial(parser)
+    options.add_output(parser, default="jsonl")
+
+
+def run(args: argparse.Namespace) -> None:
+    """Run the command."""
+    systems: dict[str, str] = {}
+    unnamed: list[str] = []
+    for argument in args.systems:
+        name, equals, path = argument.partition("=")
+        if not equals or os.path.exists(argument):
+            unnamed.append(argument)
+        elif not name or not path:
+            raise UsageError(f"system {argument!r}: expected FILE or NAME=FILE")
+        elif name in systems:
+            raise UsageError(f"expected different system names, found {name!r} twice")
+        else:
+            systems[name] = path
+    if systems and unnamed:
+        raise UsageError(f"expected NAME=FILE for all systems or for none, found {unnamed[0]!r}")
+    host = options.load_host(args)
+    pool = options.call(host.merge, args, systems=systems or unnamed, format=_formats(args.from_formats, systems))
+    options.write_lists(host, pool, args)
+
+
+def _formats(given: list[str], systems: dict[str, str]) -> str | dict[str, str] | None:
+    """The formats by system, or one for all."""
+    by_name: dict[str, str] = {}
+    for text in given:
+        name, equals, spec = text.partition("=")
+        if not equals or name not in systems:
+            if len(given) > 1:
+                raise UsageError(f"--from: expected NAME=FORMAT with the name of a system, found {text!r}")
+            return text
+        by_name[name] = spec
+    return by_name or None

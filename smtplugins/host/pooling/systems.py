@@ -1,0 +1,162 @@
+"""The candidates of a system, from any form of it: lists, or plain texts with one candidate for each sentence."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from smtformats import Candidates, Format, ListColumns
+from smtplugins.contracts.errors import SmtError, UsageError
+from smtplugins.contracts.spec import suggestion
+from smtplugins.host.arguments import argument
+from smtplugins.host.files.joining import Joined, Texts, file_positions, find_places, normal_id, texts_in
+from smtplugins.host.files.lists import ListStream, as_stream
+from smtplugins.host.files.opening import open_known
+
+_NAME = re.compile(r"[^\s,=:|.\[\]]+")
+_MARKED = "moses-xml"
+_SHOWN = 5
+
+
+@dataclass(frozen=True)
+class PooledSystem:
+    """A system of a pool: its lists, and where each id has its list.
+
+    ``numbered`` means that the file carries ids; otherwise they are line numbers.
+    """
+
+    name: str
+    file: str
+    lists: ListColumns
+    numbered: bool
+    places: Mapping[str, int]
+
+    @property
+    def scored(self) -> bool:
+        """Whether the system has scores: features or totals."""
+        return bool(self.lists.features.names) or self.lists.totals is not None
+
+    def place(self, k: int) -> str:
+        """``file:line`` of a list."""
+        return f"{self.file}:{self.lines[k]}" if self.lists.file else self.file
+
+    @property
+    def lines(self) -> Sequence[int]:
+        """The line where each list begins."""
+        lines: list[int] = self.lists.lines.tolist()
+        return lines
+
+    def total_is_feature(self) -> bool:
+        """Whether some feature is the total of all hypotheses, so that a column of totals would repeat it."""
+        totals, features = self.lists.totals, self.lists.features
+        if totals is None or not len(totals):
+            return False
+        row = features.row(0)
+        like = [name for name, value in row.items() if value == totals[0]]
+        for name in like:
+            chosen = features.ids == features.names.index(name)
+            if chosen.sum() == len(totals) and np.array_equal(features.values[chosen], totals):
+                return True
+        return False
+
+
+def pooled_systems(
+    systems: Mapping[str, Any] | Iterable[Any], formats: Sequence[Format], spelled: str | Mapping[str, str] | None
+) -> list[PooledSystem]:
+    """Open all systems: ``systems`` by name, or paths that name them; ``spelled``: formats of all, or by name."""
+    named = dict(systems) if isinstance(systems, Mapping) else _named(systems)
+    if not named:
+        raise UsageError("systems: expected at least one, found none")
+    for name in named:
+        if not _NAME.fullmatch(name):
+            raise UsageError(f"system {name!r}: expected a name without blanks and any of , . = : | [ ]")
+    by_name = spelled if isinstance(spelled, Mapping) else dict.fromkeys(named, spelled)
+    for name in by_name:
+        if name not in named:
+            raise UsageError(f"format of system {name!r}: expected the name of a system{suggestion(name, named)}")
+    return [_open(name, system, formats, by_name.get(name)) for name, system in named.items()]
+
+
+def _named(systems: Iterable[Any]) -> dict[str, Any]:
+    """Name systems after their files: what comes before the first dot."""
+    named: dict[str, Any] = {}
+    for system in systems:
+        path = os.fspath(system) if isinstance(system, (str, os.PathLike)) else getattr(system, "name", "")
+        name = os.path.basename(path).partition(".")[0]
+        if name in named or not _NAME.fullmatch(name):
+            found = f"{name!r} twice" if name in named else repr(name)
+            raise UsageError(f"{path}: expected a name of its own for each system, found {found}; use NAME=FILE")
+        named[name] = system
+    return named
+
+
+def _open(name: str, system: Any, formats: Sequence[Format], spelled: str | None) -> PooledSystem:
+    if isinstance(system, (str, os.PathLike)):
+        file = os.fspath(system)
+        lists, numbered = _of_file(file, formats, spelled)
+    else:
+        file, numbered = getattr(system, "name", f"<{name}>"), True
+        listed = system if isinstance(system, (ListStream, Candidates)) else list(system)
+        if isinstance(listed, list) and listed and all(isinstance(item, str) for item in listed):
+            lists, numbered = ListColumns.from_lists(_of_texts(Texts(listed, file, False), "")), False
+        else:
+            lists = as_stream(listed).load()
+    positions = file_positions(lists, file)
+    find_places(positions, Joined([]))
+    for k, (key, where) in enumerate(positions):
+        if lists.offsets[k] == lists.offsets[k + 1]:
+            raise SmtError(f"{where}: expected hypotheses in list {key}, found none")
+    return PooledSystem(name, file, lists, numbered, {normal_id(key): k for k, key in enumerate(lists.ids)})
+
+
+def _of_file(path: str, formats: Sequence[Format], spelled: str | None) -> tuple[ListColumns, bool]:
+    """The lists of a file, and whether it carries ids."""
+    if path == "-":
+        raise UsageError("a system of a pool is read from a file, not from standard input")
+    known = [fmt for fmt in formats if fmt.kind in ("nbest", "corpus") and fmt.name != _MARKED]
+    opened = open_known(path, None, spelled, known)
+    if opened.record.kind == "corpus":
+        with opened:
+            (texts,) = texts_in(opened, "system")
+        return ListColumns.from_lists(_of_texts(texts, path)), texts.numbered
+    opened.close()
+    from smtplugins.host.files.lists import read
+
+    return read(path, format=spelled, formats=formats).load(), True
+
+
+def _of_texts(texts: Texts, file: str) -> Iterator[Candidates]:
+    """A list of one candidate for each sentence of a text."""
+    for i, text in enumerate(texts.texts):
+        if text is not None:
+            line = i + 1 if not texts.numbered else texts.lines[i]
+            yield Candidates(texts.id(i), [text], [()], [[]], file=file, line=line, first=i)
+
+
+def pool_ids(systems: Sequence[PooledSystem], allow_partial: bool) -> list[str]:
+    """The ids of all systems: by number, or in the order in which they occur.
+
+    Raises SmtError for ids that some systems lack, unless ``allow_partial``.
+    """
+    streams = [
+        Texts(system.lists.ids, system.file, system.numbered, system.lines, tuple(map(normal_id, system.lists.ids)))
+        for system in systems
+    ]
+    longest = max(Joined(streams).streams, key=len)
+    ids = [longest.id(i) for i in range(len(longest))]
+    for system in systems if not allow_partial else ():
+        lacking = [key for key in ids if key not in system.places]
+        if lacking:
+            other = next(other for other in systems if lacking[0] in other.places)
+            shown = ", ".join(lacking[:_SHOWN]) + (f" and {len(lacking) - _SHOWN} more" if lacking[_SHOWN:] else "")
+            where = other.place(other.places[lacking[0]])
+            raise SmtError(
+                f"{system.file}: expected candidates of {system.name} for all ids of {other.name}, found none for "
+                f"{shown} ({where}); {argument('allow_partial=True')} pools what is there"
+            )
+    return ids
