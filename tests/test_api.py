@@ -18,6 +18,7 @@ NAMES = [
     "load",
     "load_grammar",
     "load_plugins",
+    "merge",
     "read",
     "rescore",
 ]
@@ -36,6 +37,7 @@ METHODS = [
     "formats",
     "mbr",
     "mbr_forests",
+    "merge",
     "metric",
     "oracle",
     "read",

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from smtplugins.host.files.description import Description
     from smtplugins.host.files.joining import System
     from smtplugins.host.loading.manager import _Loader
-    from smtplugins.host.pooling.merging import Missing
+    from smtplugins.host.pooling.merging import Missing, Scores
 
 AnySpec = str | Mapping[str, Any] | Spec
 Note = Callable[[str], None]
@@ -124,6 +124,7 @@ class Host(Judging, Learning, Estimation):
         systems: Mapping[str, System] | Iterable[System],
         *,
         missing: Missing = "flag",
+        scores: Scores = "all",
         ranks: bool = False,
         dedup: bool = True,
         source: Path | None = None,
@@ -137,15 +138,17 @@ class Host(Judging, Learning, Estimation):
         that has it as features ``SYSTEM.NAME`` (the total is ``SYSTEM.total``), and its extra ``system`` names these
         systems, separated by commas. ``missing`` says what stands for the scores of a system that lacks the candidate:
         the smallest values of its list with a feature ``SYSTEM.missing`` of 1 (``flag``) or without it (``min``),
-        ``0``, or ``error``. ``ranks`` adds the ranks as ``SYSTEM.rank``. A text is one candidate unless ``dedup`` is
-        False. The total is the log of the mean of the systems' posterior probabilities of the text. ``source`` is
-        joined by id; ``allow_partial`` accepts ids that only some systems have. ``format``: of all systems, or by name.
+        ``0``, or ``error``. ``scores="totals"`` leaves the features out, for weights from few sentences. ``ranks``
+        adds the ranks as ``SYSTEM.rank``. A text is one candidate unless ``dedup`` is False. The total is the log of
+        the mean of the systems' posterior probabilities of the text. ``source`` is joined by id; ``allow_partial``
+        accepts ids that only some systems have. ``format``: of all systems, or by name.
         """
         from smtplugins.host.pooling.pools import merge
 
         return merge(
             systems,
             missing=missing,
+            scores=scores,
             ranks=ranks,
             dedup=dedup,
             source=source,

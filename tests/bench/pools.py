@@ -3,9 +3,11 @@
 ``gold`` are the toolkits' own lists of 50 sentences: Moses' phrases, Moses' rules and cdec's rules. ``decoded`` are 300
 sentences with the tables and tuned weights of Moses (phrases) and cdec, 100 candidates each by our decoders. A pool's
 weights are learnt on a half of the sentences and sort the other half, and the reverse, so that each sentence is judged
-with weights that were not learnt from it. Rows: the better single system as it came, and the pool by each way of
-filling in missing scores; mean BLEU over six splits, the gain over the better system, and over the splits the mean of
-its 95 % interval and p value by paired bootstrap. ``chosen`` is how often each system was chosen in the first split.
+with weights that were not learnt from it. Rows: the pool sorted by its mean probabilities, the pool with all scores or
+the totals alone and each way of filling in missing scores, and the better single system with weights learnt alike. Each
+has its mean BLEU over six splits and the gain over the better single system as it came, and over the splits the mean of
+the gain's 95 % interval and p value by paired bootstrap. ``chosen`` says of the first split how many sentences each
+system was chosen for, and how many it alone had.
 """
 
 from __future__ import annotations
@@ -20,6 +22,7 @@ from typing import Any
 METRIC = "bleu,tokenize=none"
 SPLITS = range(1, 7)
 SAMPLES = 1000
+SCORES = ("all", "totals")
 WAYS = ("flag", "min", "0")
 LEARNERS = ("minrisk", "mira", "pro,plus=1")
 GOLD = {
@@ -68,16 +71,16 @@ def _figures(host: Any, systems: dict[str, str], references: Path) -> dict[str, 
     better = max(scores, key=scores.__getitem__)
     pooled = list(host.merge(systems))
     rows = {"mean probability": _compared(host, single[better], pooled, refs)}
-    for way in WAYS:
+    beds = {
+        f"pool, scores={some} missing={way}": list(host.merge(systems, scores=some, missing=way))
+        for some in SCORES
+        for way in WAYS
+    }
+    beds[f"{better} alone"] = list(host.merge({better: systems[better]}, missing="min"))
+    for name, lists in beds.items():
         for learner in LEARNERS:
-            rows[f"{learner} missing={way}"] = _learnt(
-                host, list(host.merge(systems, missing=way)), single[better], refs, learner
-            )
-            print(f"{learner} missing={way}", rows[f"{learner} missing={way}"], file=sys.stderr)
-    for learner in LEARNERS:
-        rows[f"{learner} {better} alone"] = _learnt(
-            host, list(host.merge({better: systems[better]})), single[better], refs, learner
-        )
+            row = rows[f"{name}: {learner}"] = _learnt(host, lists, single[better], refs, learner)
+            print(f"{name}: {learner}: {row}", file=sys.stderr)
     return {
         "sentences": len(refs), "bleu": scores, "oracle": {**oracles, "pool": _oracle(host, pooled, refs)},
         "candidates": {**{name: _size(lists) for name, lists in single.items()}, "pool": _size(pooled)},

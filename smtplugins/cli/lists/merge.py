@@ -33,6 +33,13 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help="scores of a system that lacks the candidate: min, the smallest values of its list; flag, the same with a "
         "feature NAME.missing that is 1; 0; or an error (default: flag)",
     )
+    parser.add_argument(
+        "--scores",
+        choices=("all", "totals"),
+        default="all",
+        help="scores of each system: all, its features and total, or the total alone, for weights that are learnt from "
+        "few sentences (default: all)",
+    )
     parser.add_argument("--ranks", action="store_true", help="add ranks as features NAME.rank, the best is 1")
     parser.add_argument(
         "--no-dedup", dest="dedup", action="store_false", help="keep equal texts as candidates of their own"

@@ -23,7 +23,9 @@ from smtplugins.host.pooling.origins import BETWEEN, SYSTEM
 from smtplugins.host.pooling.systems import PooledSystem, pool_ids
 
 Missing = Literal["flag", "min", "0", "error"]
+Scores = Literal["all", "totals"]
 MISSING: tuple[str, ...] = get_args(Missing)
+SCORES: tuple[str, ...] = get_args(Scores)
 TOTAL, RANK, LACKING = "total", "rank", "missing"
 
 
@@ -32,6 +34,7 @@ class PoolOptions:
     """How to pool; see :meth:`smtplugins.host.host.Host.merge`."""
 
     missing: Missing = "flag"
+    scores: Scores = "all"
     ranks: bool = False
     dedup: bool = True
     allow_partial: bool = False
@@ -39,6 +42,8 @@ class PoolOptions:
     def __post_init__(self) -> None:
         if self.missing not in MISSING:
             raise UsageError(f"missing: expected {', '.join(MISSING)}, found {self.missing!r}")
+        if self.scores not in SCORES:
+            raise UsageError(f"scores: expected {', '.join(SCORES)}, found {self.scores!r}")
 
 
 def pooled(systems: Sequence[PooledSystem], options: PoolOptions, *, sourced: bool = False) -> Iterator[Candidates]:
@@ -71,7 +76,9 @@ class _Piece:
         """The columns of hypothesis i of the list, or of a candidate that it lacks."""
         if i is None or self.nbest is None:
             return self.fill
-        names, values = self.columns.names(self.nbest.layouts[i]), list(self.nbest.values[i])
+        whole = self.columns.whole
+        names = self.columns.names(self.nbest.layouts[i] if whole else ())
+        values = list(self.nbest.values[i]) if whole else []
         if self.columns.total and self.nbest.totals is not None:
             values.append(self.nbest.totals[i])
         if self.columns.options.ranks:
@@ -87,10 +94,14 @@ class _SystemColumns:
     def __init__(self, system: PooledSystem, options: PoolOptions) -> None:
         self.system = system
         self.options = options
-        self.total = system.lists.totals is not None and not system.total_is_feature()
+        self.whole = options.scores == "all"
+        if not self.whole and system.scored and system.lists.totals is None:
+            found = f"features alone ({argument('scores', '--scores')} all keeps them)"
+            raise UsageError(f"{system.file}: expected total scores, found {found}")
+        self.total = system.lists.totals is not None and not (self.whole and system.total_is_feature())
         self.flag = options.missing == "flag"
         for name in (TOTAL,) * self.total + (RANK,) * options.ranks + (LACKING,) * self.flag:
-            if name in system.lists.features.names:
+            if self.whole and name in system.lists.features.names:
                 added = f"which the pool adds as {system.name}.{name}"
                 raise UsageError(f"{system.file}: expected no feature {name!r}, {added}: rename it")
         self._names: dict[Layout, Layout] = {}
@@ -121,7 +132,7 @@ class _SystemColumns:
         layout: list[str] = []
         values: list[float] = []
         if self.options.missing in ("flag", "min") and nbest is not None:
-            for name, value in _smallest(nbest).items():
+            for name, value in _smallest(nbest).items() if self.whole else ():
                 layout.append(name)
                 values.append(value)
             if self.total and nbest.totals is not None:

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from smtformats import Candidates, Format
     from smtplugins.host.files.joining import System
     from smtplugins.host.files.opening import Path
-    from smtplugins.host.pooling.merging import Missing
+    from smtplugins.host.pooling.merging import Missing, Scores
 
 FORMAT = "jsonl-nbest"
 """The format of pools: it has string ids and keeps the systems of each candidate."""
@@ -21,6 +21,7 @@ def merge(
     systems: Mapping[str, System] | Iterable[System],
     *,
     missing: Missing = "flag",
+    scores: Scores = "all",
     ranks: bool = False,
     dedup: bool = True,
     source: Path | None = None,
@@ -35,7 +36,7 @@ def merge(
     from smtplugins.host.pooling.merging import PoolOptions, pooled
     from smtplugins.host.pooling.systems import pooled_systems
 
-    options = PoolOptions(missing, ranks, dedup, allow_partial)
+    options = PoolOptions(missing, scores, ranks, dedup, allow_partial)
     known = list(all_formats() if formats is None else formats)
     opened = pooled_systems(systems, known, format)
     name = "+".join(system.name for system in opened)

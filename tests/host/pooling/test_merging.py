@@ -106,6 +106,17 @@ def test_totals_that_are_features_stand_once() -> None:
     assert merged.layouts[0] == ("a.score",)
 
 
+def test_totals_alone() -> None:
+    names = ["a.total", "a.missing", "b.total", "b.missing"]
+    assert [list(features) for _, _, features in rows(pool(scores="totals"))] == [names] * 4
+    scored = smt.candidates(["x"], scores=[-1])
+    assert pool({"a": [scored]}, scores="totals", missing="0")[0].layouts == [("a.total",)]
+    with pytest.raises(UsageError, match="<a>: expected total scores, found features alone"):
+        pool({"a": [smt.candidates(["x"], scores={"lm": [1]})]}, scores="totals")
+    with pytest.raises(UsageError, match="scores: expected all, totals, found 'some'"):
+        pool(scores="some")
+
+
 def test_texts_have_one_candidate(tmp_path: Path) -> None:
     (tmp_path / "words.txt").write_text("x\nz\n")
     lists = [nbest("0", x=(-1.0, 0.0)), nbest("1", y=(-1.0, 0.0))]
