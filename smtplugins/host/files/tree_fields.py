@@ -23,11 +23,11 @@ _MARKS = ("<s>", "</s>")
 
 @dataclass(frozen=True)
 class _Part:
-    """A subderivation: its span, source words, tree, target words and the source positions of each target word."""
+    """A subderivation: span, source words with positions, tree, target words and the source positions of each of them."""
 
     first: int
     last: int
-    source: tuple[str, ...]
+    source: tuple[tuple[int, str], ...]
     tree: str
     target: tuple[str, ...]
     points: tuple[tuple[int, ...], ...]
@@ -62,7 +62,7 @@ def _part(graph: Hypergraph, edge: int, children: Sequence[_Part]) -> _Part:
     first, last = graph.spans[edge].tolist()
     words = graph.words
     places: list[int] = []  # where each source symbol begins
-    source: list[str] = []
+    source: list[tuple[int, str]] = []
     at, gap = first, 0
     for symbol in grammar.source[grammar.source_offsets[rule] : grammar.source_offsets[rule + 1]].tolist():
         places.append(at)
@@ -70,7 +70,7 @@ def _part(graph: Hypergraph, edge: int, children: Sequence[_Part]) -> _Part:
             source += children[gap].source
             at, gap = children[gap].last, gap + 1
         else:
-            source.append(words[symbol])
+            source.append((at, words[symbol]))
             at += 1
     links: dict[int, list[int]] = {}
     for one, other in grammar.points[grammar.point_offsets[rule] : grammar.point_offsets[rule + 1]].tolist():
@@ -104,7 +104,8 @@ def _field(name: str, top: _Part) -> str:
     if name == "tree":
         return top.tree
     if name == "input":
-        return " ".join(word for word in top.source if word not in _MARKS)
+        # Steps of phrases in any order have their words in target order.
+        return " ".join(word for _, word in sorted(top.source) if word not in _MARKS)
     return " ".join(_links(top))
 
 
@@ -115,7 +116,7 @@ def _moses_links(top: _Part) -> str:
 
 def _links(top: _Part) -> Iterator[str]:
     """``0-0 2-1``, in target order, without the marks of sentences."""
-    before = int(top.source[:1] == _MARKS[:1])
+    before = int(bool(top.source) and top.source[0][1] == _MARKS[0])
     words = (points for word, points in zip(top.target, top.points, strict=True) if word not in _MARKS)
     for i, points in enumerate(words):
         for point in points:

@@ -20,6 +20,7 @@ from smtplugins.core.graph.hypergraph import Hypergraph
 from smtplugins.core.graph.inference import kbest, paths
 from smtplugins.core.search.phrase_forests import steps_of
 from smtplugins.host.config.run_yaml import load_config
+from smtplugins.host.files.tree_fields import tree_fields
 
 EXAMPLE = Path(__file__).resolve().parents[3] / "examples/decode-hiero"
 LM = f"lm,path={EXAMPLE / 'en.arpa'},base=10,name=LM"
@@ -154,6 +155,13 @@ def test_traces_and_features(folder: Path) -> None:
     for words in (("x",), ()):
         none = decoded(folder, words, pass_through="none")
         assert (none.found, none.best) == (False, "")
+
+
+def test_the_input_of_lists_is_in_its_order(folder: Path) -> None:
+    words = ("a", "b", "a", "x")
+    derivations = kbest(graph_of(decoded(folder, words)), k=50)
+    assert len({*derivations.texts()}) > 5
+    assert {*tree_fields(derivations, ["input"])["input"]} == {" ".join(words)}
 
 
 def test_steps() -> None:
