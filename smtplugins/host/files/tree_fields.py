@@ -23,7 +23,7 @@ _MARKS = ("<s>", "</s>")
 
 @dataclass(frozen=True)
 class _Part:
-    """A subderivation: span, source words with positions, tree, target words and the source positions of each of them."""
+    """A subderivation: span, source words with positions, tree, target words and the source positions of each one."""
 
     first: int
     last: int
