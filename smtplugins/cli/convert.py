@@ -1,4 +1,4 @@
-"""convert a file to another format of its kind, or update the weights inside an existing file"""
+"""convert a file to another format of its kind, forests to n-best lists, or update the weights inside a file"""
 
 from __future__ import annotations
 
@@ -48,6 +48,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     options.add_partial(parser)
     options.add_ignore(parser)
     options.add_precision(parser)
+    options.add_derivations(parser)
 
 
 def run(args: argparse.Namespace) -> None:
@@ -68,6 +69,10 @@ def run(args: argparse.Namespace) -> None:
             raise UsageError("--escape and --unescape cannot be used with --into, which changes only weights")
         if args.source or args.ref or args.metric:
             raise UsageError("--source, --ref and --metric need n-best lists, found --into, which changes weights")
+        for name in ("derivations", "unique", "weights", "missing_weight"):
+            if getattr(args, name):
+                raise UsageError(f"--{name.replace('_', '-')} cannot be used with --into, which changes only weights")
         options.call(host.update_weights, args, weights=source, target=target)
     else:
-        options.call(host.convert, args, source=source, target=target, sources=args.source, refs=args.ref)
+        given = {"sources": args.source, "refs": args.ref, "missing": args.missing_weight}
+        options.call(host.convert, args, source=source, target=target, **given)

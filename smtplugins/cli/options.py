@@ -221,7 +221,7 @@ def set_weights(args: argparse.Namespace) -> dict[str, float]:
     return weights
 
 
-def add_missing_weight(parser: argparse.ArgumentParser) -> None:
+def add_missing_weight(parser: argparse.ArgumentParser | argparse._ArgumentGroup) -> None:
     """Add the weight of features without one."""
     parser.add_argument(
         "--missing-weight", type=float, metavar="X", help="weight of features without one (default: an error)"
@@ -311,21 +311,47 @@ def call(method: Callable[..., _Result], args: argparse.Namespace, **given: Any)
     return method(**{name: value for name, value in {**named, **given}.items() if value is not None})
 
 
-def open_lists(host: Host, args: argparse.Namespace) -> ListStream:
-    """Open the input lists, joined with source and annotation files if given."""
+def add_derivations(
+    parser: argparse.ArgumentParser, *, length: bool = True, weights: bool = True, searched: str = "their own scores"
+) -> None:
+    """Add the options for lists from forests: their length, unless one derivation is enough, and weights."""
+    group = parser.add_argument_group(
+        "forests", "A forest, search graph or lattice is read as the list of its best derivations."
+    )
+    if length:
+        group.add_argument(
+            "-k", "--derivations", type=int, metavar="N", help="length of the list of a forest (default: 100)"
+        )
+        group.add_argument("--unique", action="store_true", help="count derivations of the same text once")
+    if weights:
+        group.add_argument(
+            "-w", "--weights", metavar="FILE", help=f"weights to search forests with (default: {searched})"
+        )
+        add_missing_weight(group)
+
+
+def open_lists(host: Host, args: argparse.Namespace, path: str | None = None, **given: Any) -> ListStream:
+    """Open the input lists, joined with source and annotation files if given; ``given`` replaces options.
+
+    Of forests they are the best derivations, under the weights if there are any.
+    """
     annotations = {}
     for argument in getattr(args, "annotation", []):
-        name, equals, path = argument.partition("=")
-        if not equals or not name or not path:
+        name, equals, file = argument.partition("=")
+        if not equals or not name or not file:
             raise UsageError(f"--annotation: expected NAME=FILE, found {argument!r}")
-        annotations[name] = path
-    return host.read(
-        args.input,
-        source=getattr(args, "source", None),
-        annotations=annotations,
-        format=args.from_format,
-        allow_partial=getattr(args, "allow_partial", False),
-    )
+        annotations[name] = file
+    return call(host.read, args, path=args.input if path is None else path, annotations=annotations, **given)
+
+
+def searched(host: Host, lists: ListStream, args: argparse.Namespace) -> ListStream:
+    """The lists of forests under the weights of ``-w``, if it is given."""
+    if args.weights is None:
+        return lists
+    from smtplugins.host.forests.forest_lists import of_forests
+
+    forests = of_forests(lists)
+    return forests.rescore(host.read_weights(args.weights), missing=args.missing_weight, note=notes(args))
 
 
 def feature_files(args: argparse.Namespace) -> list[str]:

@@ -75,11 +75,15 @@ class Host(Judging, Learning, Estimation):
         annotations: Mapping[str, Path] | None = None,
         format: str | None = None,
         allow_partial: bool = False,
+        derivations: int | None = None,
+        unique: bool = False,
     ) -> ListStream:
-        """Open n-best lists in any known format.
+        """Open n-best lists in any known format, or forests, search graphs and lattices as lists.
 
         ``source`` (a line per sentence, or with ids) and ``annotations`` (files by name) are joined by id;
         ``allow_partial`` accepts ids that some files lack. ``format``: ``NAME[,key=value...]`` (default: detected).
+        ``derivations`` (default: 100) is the length of the list of a forest, of different texts if ``unique``, by the
+        scores in the file; ``rescore(weights)`` of the stream finds the best derivations under weights.
         """
         return read(
             path,
@@ -87,6 +91,8 @@ class Host(Judging, Learning, Estimation):
             annotations=annotations,
             format=format,
             allow_partial=allow_partial,
+            derivations=derivations,
+            unique=unique,
             formats=self.formats(),
         )
 
@@ -207,6 +213,10 @@ class Host(Judging, Learning, Estimation):
         unescape: str | None = None,
         escape: str | None = None,
         precision: int | None = None,
+        derivations: int | None = None,
+        unique: bool = False,
+        weights: Mapping[str, float] | Path | None = None,
+        missing: float | None = None,
         ignore: str | Iterable[str] = (),
         sources: Path | None = None,
         refs: System | Sequence[System] = (),
@@ -217,25 +227,20 @@ class Host(Judging, Learning, Estimation):
     ) -> int:
         """Convert a file to another format of its kind (default: its own); return the number of records.
 
+        Forests, search graphs and lattices convert to n-best lists, too: the best ``derivations`` (default: 100), of
+        different texts if ``unique``, by their own scores or under ``weights``, where ``missing`` is the weight of
+        features without one.
+
         Any configuration converts to ``run-yaml``, which a target that ends in .yaml implies; ``ignore`` names
         unsupported settings to leave out. ``unescape`` and ``escape`` name the escaping of special characters in words
         to undo and to apply. ``precision`` and ``note`` are those of :meth:`write`. To lists, ``sources`` are joined;
         with ``refs`` or ``metric`` (default: bleu) their totals become the metric's sentence scores (negative ones if
         lower scores are better).
         """
-        from smtplugins.host.files.conversion import convert
+        from smtplugins.host.files.conversion import Listing, convert
 
-        lists = None
-        if sources is not None or listed(refs) or metric is not None:
-            lists = self.read(source, source=sources, format=from_format, allow_partial=allow_partial)
-        if lists is not None and (listed(refs) or metric is not None):
-            from smtplugins.host.judge.sentence_totals import judge_hypotheses
-
-            judge = self.metric("bleu" if metric is None else metric)
-            known = self.formats()
-            lists = judge_hypotheses(
-                lists, listed(refs), judge, sources=sources, allow_partial=allow_partial, formats=known
-            )
+        scores = weights_of(self, weights)
+        listing = Listing(derivations, unique, scores, missing, sources, tuple(listed(refs)), metric, allow_partial)
         return convert(
             self,
             source,
@@ -246,7 +251,7 @@ class Host(Judging, Learning, Estimation):
             escape=escape,
             precision=precision,
             ignore=listed(ignore),
-            lists=lists,
+            listing=listing,
             note=note,
             quiet=quiet,
         )

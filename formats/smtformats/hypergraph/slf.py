@@ -20,11 +20,15 @@ the file name, else the whole name; in a file of several lattices it is their ``
 The numbers of a link are its features: ``acoustic`` (``a``), ``language`` (``l``), ``ngram`` (``n``), and others by
 their names. They are not scaled, whatever ``base`` is. ``extras`` hold the ``header``, the ``scales`` of features
 (``lmscale``, ``acscale``, ``x1scale``), the ``times`` of nodes, and the ``names`` that Moses gives to ``x1`` and so on
-in comments. Variants (``v``), segmentations (``d``) and other texts are dropped.
+in comments. Variants (``v``), segmentations (``d``) and other texts are dropped. A link's score, in natural logarithms,
+is the sum of ``a``, ``l``, ``n``, ``r``, ``ds``, ``x1`` .. times ``acscale``, ``lmscale``, ``ngscale``, ``prscale`` (1
+if absent), ``duscale``, ``x1scale`` .. (0 if absent), plus ``wdpenalty`` for a word, all in logarithms of ``base``
+(default e; 0 for probabilities), as in HTK (``HLat.h``, the HTK Book's "HTK Standard Lattice Format") and SRILM
+(``HTKLattice.cc``).
 
 In Moses' files the values are cumulative, each phrase table score occurs twice, and recombined hypotheses are dead
-ends. They are read as they are; ``accumulated=true`` gives each link the difference to its predecessor. (Links with
-only zeros are the later words of a phrase.)
+ends. They are read as they are, without scores of links; ``accumulated=true`` gives each link the difference to its
+predecessor, and a score in which a repeated one counts once. (Links with only zeros are the later words of a phrase.)
 
 An unchanged lattice read without ``accumulated`` is written back byte for byte. Any lattice can be written, and any
 phrase-based graph: a link per word, the first of a phrase with the scores of the step; recombined links lead to the
@@ -50,6 +54,7 @@ from smtformats.format import Format, first_lines
 from smtformats.hypergraph.graph import MAX_EDGES, MAX_NODES, GraphColumns, check_limits
 from smtformats.hypergraph.lattices import Arc, lattice, order_of, take_differences
 from smtformats.hypergraph.shared.sentence import sentence_id, with_text
+from smtformats.hypergraph.shared.slf_scores import link_scores
 from smtformats.hypergraph.shared.slf_writing import NAME, NULL, SCALE, SCALES, SCORE, write
 from smtformats.tokens import BadField, is_number, numbers
 
@@ -239,7 +244,10 @@ class _Block:
         extras: dict[str, Any] = {"header": self.header, "scales": self.scales, "names": self.names}
         if self.times:
             extras["times"] = tuple(self.times.get(node) for node in order)
-        return lattice(
+        # Moses writes no lines of nodes, all other programs do.
+        if self.names and not self.nodes and not accumulated:
+            extras["cumulative"] = True
+        graph = lattice(
             sentence_id(lines.name),
             order,
             self.arcs,
@@ -248,6 +256,7 @@ class _Block:
             file=lines.name,
             line=self.line,
         )
+        return graph if "cumulative" in extras else replace(graph, scores=link_scores(graph))
 
     def ends(self) -> tuple[int, int]:
         """Return the start and end node."""

@@ -1,4 +1,4 @@
-"""write the best hypothesis of each list as plain text"""
+"""write the best hypothesis of each list, or of each forest, as plain text"""
 
 from __future__ import annotations
 
@@ -16,9 +16,10 @@ def configure(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="write an empty line for each id without a list, so that line N+1 is id N (numeric ids only)",
     )
+    options.add_derivations(parser, length=False)
 
 
 def run(args: argparse.Namespace) -> None:
     """Run the command."""
     host = options.load_host(args)
-    options.write_best(host, options.open_lists(host, args), args)
+    options.write_best(host, options.searched(host, options.open_lists(host, args), args), args)

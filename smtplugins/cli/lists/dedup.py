@@ -17,9 +17,11 @@ def configure(parser: argparse.ArgumentParser) -> None:
     )
     options.add_input(parser)
     options.add_output(parser)
+    options.add_derivations(parser)
 
 
 def run(args: argparse.Namespace) -> None:
     """Run the command."""
     host = options.load_host(args)
-    options.write_lists(host, options.open_lists(host, args).dedup(args.merge), args)
+    lists = options.searched(host, options.open_lists(host, args), args)
+    options.write_lists(host, lists.dedup(args.merge), args)

@@ -22,8 +22,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "systems",
         nargs="+",
         metavar="SYSTEM",
-        help="translations, the baseline first: a text, or n-best lists of which the best is used; NAME=FILE names a "
-        "system, NAME=FILE,FILE,... gives one output per optimiser run",
+        help="translations, the baseline first: a text, or lists or forests of which the best is used; NAME=FILE names "
+        "a system, NAME=FILE,FILE,... gives one output per optimiser run",
     )
     options.add_references(parser)
     options.add_metric_source(parser)

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the options."""
-    options.add_input(parser, "n-best lists, or with --samples a forest or a folder of forests")
+    options.add_input(parser, "n-best lists, a forest or a folder of forests")
     options.add_output(parser)
     parser.add_argument(
         "--lists",
@@ -45,15 +45,15 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--top", type=int, default=0, metavar="N", help="consider only the N texts of highest total (default: all)"
     )
-    parser.add_argument("--samples", type=int, metavar="N", help="read forests and sample N derivations from each")
+    parser.add_argument(
+        "--samples", type=int, metavar="N", help="sample N derivations from each forest (default: take the best, -k)"
+    )
     parser.add_argument(
         "--linear",
         action="store_true",
         help="search the whole forest with the metric's linear form, with n-gram probabilities from the samples",
     )
-    parser.add_argument(
-        "-w", "--weights", metavar="FILE", help="weights to rescore forests with (default: their own scores)"
-    )
+    options.add_derivations(parser)
     parser.add_argument("--seed", type=int, default=1, metavar="N", help="random seed (default: 1)")
     options.add_post(parser)
     parser.add_argument("-j", "--jobs", type=int, default=1, metavar="N", help="processes (same output for any N)")
@@ -96,13 +96,12 @@ def _add_savings(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> None:
     """Run the command."""
-    if args.samples is None and args.weights is not None:
-        raise UsageError("--weights needs forests (--samples N); use `smt rescore` for lists")
     if args.samples is None and args.linear:
         raise UsageError("--linear needs forests (--samples N)")
-    for name in ("references", "utilities", "prune"):
-        if args.samples is not None and getattr(args, name) is not None:
-            raise UsageError(f"--{name} needs lists, found --samples; use `smt mbr` without it")
+    for name in ("references", "utilities", "prune", "derivations", "unique", "missing_weight"):
+        if args.samples is not None and getattr(args, name) not in (None, False):
+            shown = name.replace("_", "-")
+            raise UsageError(f"--{shown} needs lists, found --samples; use `smt mbr` without it")
     if args.references == "-" == args.input:
         raise UsageError("--references: expected a file, as the lists are read from standard input")
     if not args.lists and args.to_format is not None:
@@ -121,7 +120,8 @@ def run(args: argparse.Namespace) -> None:
 
 def _choose(host: Host, args: argparse.Namespace) -> ListStream:
     if args.samples is None:
-        return options.call(host.mbr, args, lists=options.open_lists(host, args), whole=args.lists)
+        lists = options.searched(host, options.open_lists(host, args), args)
+        return options.call(host.mbr, args, lists=lists, whole=args.lists)
     return options.call(host.mbr_forests, args, forests=args.input, whole=args.lists)
 
 

@@ -19,6 +19,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "-o", "--output", metavar="FILE", help="write the oracle texts of whole lists under the first metric"
     )
     options.add_partial(parser)
+    options.add_derivations(parser)
     options.add_table(parser)
     options.add_manifest(parser)
 
@@ -27,9 +28,10 @@ def run(args: argparse.Namespace) -> None:
     """Run the command."""
     from dataclasses import asdict
 
-    manifest = options.Manifest(args, [args.input, *args.ref, args.source])
+    manifest = options.Manifest(args, [args.input, *args.ref, args.source, args.weights])
     host = options.load_host(args)
-    lists = host.read(args.input, format=args.from_format)
+    # The source is for metrics only.
+    lists = options.searched(host, options.open_lists(host, args, source=None, allow_partial=False), args)
     result = options.call(host.oracle, args, lists=lists, refs=args.ref, metrics=args.metric, sources=args.source)
     if args.output is not None:
         result.write(args.output)

@@ -1,4 +1,4 @@
-"""compute new total scores from weights and sort each list"""
+"""compute new total scores from weights and sort each list; of forests, find the best derivations"""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     options.add_set_weight(parser)
     options.add_input(parser)
     options.add_output(parser)
+    options.add_derivations(parser, weights=False)
     options.add_manifest(parser)
 
 

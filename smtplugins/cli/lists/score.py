@@ -19,6 +19,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     options.add_input(parser)
     options.add_output(parser)
     options.add_sources(parser)
+    options.add_derivations(parser)
     parser.add_argument("-j", "--jobs", type=int, default=1, metavar="N", help="processes (same output for any N)")
     options.add_manifest(parser)
 
@@ -26,8 +27,11 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> None:
     """Run the command."""
     annotations = [argument.partition("=")[2] for argument in args.annotation]
-    manifest = options.Manifest(args, [args.input, args.source, *annotations, *options.feature_files(args)])
+    manifest = options.Manifest(
+        args, [args.input, args.source, args.weights, *annotations, *options.feature_files(args)]
+    )
     host = options.load_host(args)
-    lists = host.score(options.open_lists(host, args), args.feature, jobs=args.jobs)
+    lists = options.searched(host, options.open_lists(host, args), args)
+    lists = host.score(lists, args.feature, jobs=args.jobs)
     options.write_lists(host, lists, args)
     manifest.write(host)

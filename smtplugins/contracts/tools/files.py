@@ -11,10 +11,10 @@ from smtplugins.host.files.array_folders import (
     read_record,
     write_arrays,
 )
-from smtplugins.host.files.forest_files import ForestFiles
 from smtplugins.host.files.joining import by_line, references_of
 from smtplugins.host.files.lists import read_corpus, read_weights
 from smtplugins.host.files.opening import find_format, load_grammar, naming, number, open_known, rounded, write_all
+from smtplugins.host.forests.forest_files import ForestFiles
 from smtplugins.host.learn.pools import write_json
 
 __all__ = [

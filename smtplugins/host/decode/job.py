@@ -28,10 +28,10 @@ from smtplugins.host.decode.printing.lines import Printing
 from smtplugins.host.decode.statistics import DecodingStatistics, Times, added
 from smtplugins.host.decode.translator import Translator
 from smtplugins.host.files.escaping import unescaped_input
-from smtplugins.host.files.forest_files import ForestFiles
 from smtplugins.host.files.joshua_output import check_template, printed, recased, three_decimals
 from smtplugins.host.files.list_fields import check_fields
 from smtplugins.host.files.opening import Path, find_format, number, rounded, write_all
+from smtplugins.host.forests.forest_files import ForestFiles
 from smtplugins.host.host import Host, runner_of
 from smtplugins.host.progress import progress
 

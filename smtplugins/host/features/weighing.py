@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 
 import numpy as np
 
@@ -29,25 +29,44 @@ class Weigher:
         self.missing = missing
         self.used: set[str] = set()
 
-    def totals(self, nbest: Candidates) -> list[float]:
-        """The weighted sum of each hypothesis of a list, summed in the order of the names."""
-        features = nbest.features()
-        row = np.zeros(len(features.names))
-        for i, name in enumerate(features.names):
+    def row(self, names: Iterable[str], place: str) -> list[float]:
+        """The weight of each feature; ``place`` is where they stand, for the message about one without a weight."""
+        row = []
+        for name in names:
             value = self.weights.get(name)
             if value is None:
                 value = 0.0 if ":" in name else self.missing
                 if value is None:
                     raise SmtError(
-                        f"{nbest.file or '<data>'}:{nbest.line}: feature {name!r} has no weight; "
+                        f"{place}: feature {name!r} has no weight; "
                         f"{argument('missing=0', '--missing-weight 0')} counts such features as 0"
                     )
             else:
                 self.used.add(name)
-            row[i] = value
+            row.append(value)
+        return row
+
+    def totals(self, nbest: Candidates) -> list[float]:
+        """The weighted sum of each hypothesis of a list, summed in the order of the names."""
+        features = nbest.features()
+        row = np.array(self.row(features.names, f"{nbest.file or '<data>'}:{nbest.line}"), dtype=np.float64)
         with np.errstate(over="ignore", invalid="ignore"):
             totals: list[float] = features.dot(row).tolist()
         for i, total in enumerate(totals):
             if not math.isfinite(total):
                 raise SmtError(f"{nbest.file or '<data>'}:{nbest.line + i}: expected a finite total, found {total}")
         return totals
+
+    def check_used(self, name: str, required: Iterable[str], note: Callable[[str], None]) -> None:
+        """Raise an error if no weight, or not every ``required`` one, named a feature; ``note`` is told the others."""
+        from smtplugins.contracts.spec import suggestion
+
+        if not self.used:
+            raise SmtError(f"{name}: none of the {len(self.weights)} weights names a feature of the lists")
+        idle = [weight for weight in self.weights if weight not in self.used]
+        for weight in required:
+            if weight in idle:
+                raise UsageError(f"weight {weight!r} names no feature of {name}{suggestion(weight, self.used)}")
+        if idle:
+            shown = ", ".join(idle[:10]) + (f" and {len(idle) - 10} more" if len(idle) > 10 else "")
+            note(f"these weights name no feature of the lists: {shown}")

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import replace
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 from smtformats import Candidates, Format
@@ -14,12 +14,14 @@ from smtformats.grammar.rules import Rule
 from smtformats.hypergraph.graph import SHARED_EXTRAS, GraphColumns
 from smtformats.tokens import is_id
 from smtplugins.contracts.errors import SmtError, UsageError
-from smtplugins.contracts.spec import suggestion
+from smtplugins.contracts.spec import Spec, suggestion
 from smtplugins.host.arguments import argument
-from smtplugins.host.files.lists import ListStream
-from smtplugins.host.files.opening import Path, find_format, naming, number, open_known, write_all
+from smtplugins.host.files.lists import KINDS as LISTS
+from smtplugins.host.files.lists import ListStream, stream_of_opened
+from smtplugins.host.files.opening import Opened, Path, find_format, naming, number, open_known, write_all
 from smtplugins.host.files.ordering import WITHOUT_IDS, ids_file
-from smtplugins.host.host import Host
+from smtplugins.host.forests.forest_lists import of_forests
+from smtplugins.host.host import AnySpec, Host
 from smtplugins.host.progress import progress
 
 Note = Callable[[str], None]
@@ -42,10 +44,9 @@ def write_records(
     record = find_format(to_format, kind, host.formats()) if to_format else record_format
     if record is None or record.write is None:
         fitting = [fmt.name for fmt in host.formats() if fmt.kind == kind and fmt.write is not None]
-        shown = record.name if record is not None else "this list"
-        raise UsageError(
-            f"{shown} can only be read; name another format with {argument('to_format', '--to')}: {', '.join(fitting)}"
-        )
+        what = "these lists have no format of their own; name one"
+        what = what if record is None else f"{record.name} can only be read; name another format"
+        raise UsageError(f"{what} with {argument('to_format', '--to')}: {', '.join(fitting)}")
     told = _note_losses(_note_ids(records, record, target, note), record, record_format, note)
     count = 0
 
@@ -94,6 +95,44 @@ def _note_losses(records: Iterator[Any], record: Format, before: Format | None, 
         note(f"{record.name} cannot carry {', '.join(sorted(lost))}: left out")
 
 
+@dataclass(frozen=True)
+class Listing:
+    """How lists are made: of forests by ``weights`` or their own scores, with sources, with totals by a metric."""
+
+    derivations: int | None = None
+    unique: bool = False
+    weights: Mapping[str, float] | None = None
+    missing: float | None = None
+    sources: Path | None = None
+    refs: tuple[Any, ...] = ()
+    metric: AnySpec | None = None
+    allow_partial: bool = False
+
+    def of_forests(self) -> list[str]:
+        """The arguments that only forests have."""
+        given = {
+            "derivations": self.derivations is not None,
+            "unique": self.unique,
+            "weights": self.weights is not None,
+        }
+        return [argument(name, "-k" if name == "derivations" else None) for name, there in given.items() if there]
+
+    def lists(self, host: Host, opened: Opened, note: Note) -> ListStream:
+        """The lists of an opened file."""
+        known = host.formats()
+        how: dict[str, Any] = {"derivations": self.derivations, "unique": self.unique}
+        lists = stream_of_opened(opened, self.sources, allow_partial=self.allow_partial, known=known, **how)
+        if self.weights is not None:
+            lists = of_forests(lists).rescore(self.weights, missing=self.missing, note=note)
+        if not self.refs and self.metric is None:
+            return lists
+        from smtplugins.host.judge.sentence_totals import judge_hypotheses
+
+        judge = host.metric("bleu" if self.metric is None else self.metric)
+        partial = self.allow_partial
+        return judge_hypotheses(lists, self.refs, judge, sources=self.sources, allow_partial=partial, formats=known)
+
+
 def convert(
     host: Host,
     source: Path,
@@ -105,15 +144,14 @@ def convert(
     escape: str | None = None,
     precision: int | None = None,
     ignore: Iterable[str] = (),
-    lists: ListStream | None = None,
+    listing: Listing = Listing(),
     note: Note = lambda text: None,
     quiet: bool = True,
 ) -> int:
-    """Convert a file to another format of its kind; return the number of records.
+    """Convert a file to another format of its kind, or forests to n-best lists; return the number of records.
 
-    ``unescape`` names the escaping scheme to undo in the words, ``escape`` the one to apply. ``lists``
-    are those of the file, with what was joined to them. Any configuration converts to ``run-yaml``, which a target
-    ending in ``.yaml`` or ``.yml`` implies.
+    ``unescape`` names the escaping scheme to undo in the words, ``escape`` the one to apply. ``listing`` is how lists
+    are made. Any configuration converts to ``run-yaml``, which a target ending in ``.yaml`` or ``.yml`` implies.
     """
     respell = _make_respeller(unescape, escape)
     if to_format == RUN_YAML or (to_format is None and os.fspath(target).endswith((".yaml", ".yml"))):
@@ -125,20 +163,32 @@ def convert(
     if list(ignore):
         how = argument("to_format='run-yaml'", "--to run-yaml")
         raise UsageError(f"{argument('ignore')} needs a configuration converted with {how}")
-    if lists is not None:
-        records: Iterator[Any] = iter(lists)
-        if respell is not None and lists.format is not None:
-            records = _respelled(records, respell, lists.format)
-        return write_records(
-            host, records, lists.format, target, to_format, precision=precision, note=note, quiet=quiet
-        )
-    with open_known(source, None, from_format, host.formats()) as opened, naming(source):
-        records = opened.records()
+    joined = listing.sources is not None or listing.refs or listing.metric is not None
+    kinds = LISTS if joined else None
+    with open_known(source, kinds, from_format, host.formats()) as opened, naming(source):
+        record: Format | None = opened.record
+        named = listing.of_forests()
+        if named and opened.record.kind != "hypergraph":
+            shown = f"{' and '.join(named)}: expected forests or lattices, found {opened.record.name}"
+            raise UsageError(f"{os.fspath(source)}: {shown}")
+        records: Iterator[Any]
+        if joined or named or (opened.record.kind == "hypergraph" and _names_lists(to_format, host.formats())):
+            lists = listing.lists(host, opened, note)
+            record, records = lists.format, iter(lists)
+        else:
+            records = opened.records()
         if respell is not None:
-            records = _respelled(records, respell, opened.record)
-        return write_records(
-            host, records, opened.record, target, to_format, precision=precision, note=note, quiet=quiet
-        )
+            records = _respelled(records, respell, opened.record.name)
+        return write_records(host, records, record, target, to_format, precision=precision, note=note, quiet=quiet)
+
+
+def _names_lists(to_format: str | None, formats: Sequence[Format]) -> bool:
+    """Whether a format is one of lists and none of forests."""
+    if to_format is None:
+        return False
+    name = Spec.of(to_format).name
+    named = [fmt for fmt in formats if name in (fmt.name, fmt.name.removesuffix(f"-{fmt.kind}"))]
+    return any(fmt.kind == "nbest" for fmt in named) and not any(fmt.kind == "hypergraph" for fmt in named)
 
 
 def _to_yaml(source: Path, target: Path, from_format: str | None, ignore: Iterable[str]) -> int:
@@ -166,11 +216,11 @@ def _make_respeller(undo: str | None, make: str | None) -> Callable[[str], str] 
     return respell
 
 
-def _respelled(records: Iterable[Any], respell: Callable[[str], str], record: Format) -> Iterator[Any]:
-    return (_respell_record(item, respell, record) for item in records)
+def _respelled(records: Iterable[Any], respell: Callable[[str], str], format: str) -> Iterator[Any]:
+    return (_respell_record(item, respell, format) for item in records)
 
 
-def _respell_record(item: Any, respell: Callable[[str], str], record: Format) -> Any:
+def _respell_record(item: Any, respell: Callable[[str], str], format: str) -> Any:
     """Apply ``respell`` to the words of a record."""
     if isinstance(item, str):
         return respell(item)
@@ -183,9 +233,7 @@ def _respell_record(item: Any, respell: Callable[[str], str], record: Format) ->
     if isinstance(item, Rule):
         sides = [tuple(respell(w) if isinstance(w, str) else w for w in side) for side in (item.source, item.target)]
         return replace(item, source=sides[0], target=sides[1], raw=None)
-    raise UsageError(
-        f"{argument('escape')} and {argument('unescape')}: expected a format with words, found {record.name}"
-    )
+    raise UsageError(f"{argument('escape')} and {argument('unescape')}: expected a format with words, found {format}")
 
 
 def update(

@@ -18,7 +18,7 @@ from smtformats.files import shown_name
 from smtformats.tokens import is_id
 from smtplugins.contracts.errors import SmtError, UsageError
 from smtplugins.host.arguments import argument
-from smtplugins.host.files.lists import ListStream, best_at
+from smtplugins.host.files.lists import ListStream, best_at, stream_of_opened
 from smtplugins.host.files.opening import Opened, open_known
 from smtplugins.host.pooling.origins import systems_of
 
@@ -224,7 +224,8 @@ def _of_file(path: str, formats: Iterable[Format] | None, role: Role) -> list[Te
     if path == "-":
         raise UsageError("a system is read from a file, not from standard input")
     # Here tags count as words, so Moses XML is excluded.
-    known = [fmt for fmt in (formats or all_formats()) if fmt.kind in ("nbest", "corpus") and fmt.name != _MARKED]
+    kinds = ("nbest", "corpus", "hypergraph") if role == "system" else ("nbest", "corpus")
+    known = [fmt for fmt in (formats or all_formats()) if fmt.kind in kinds and fmt.name != _MARKED]
     try:
         opened = open_known(path, None, None, known)
     except FormatError as error:
@@ -234,8 +235,7 @@ def _of_file(path: str, formats: Iterable[Format] | None, role: Role) -> list[Te
         raise FormatError(remedy, error.found, file=error.file, line=error.line, field=error.field) from None
     if opened.record.kind == "corpus":
         return texts_in(opened, role)
-    records = opened.records()
-    return [_by_id(ListStream(lambda: records, path, opened.record), path)]
+    return [_by_id(stream_of_opened(opened, derivations=1 if opened.record.kind == "hypergraph" else None), path)]
 
 
 def texts_in(opened: Opened, role: Role) -> list[Texts]:

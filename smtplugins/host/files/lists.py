@@ -6,13 +6,18 @@ import functools
 import math
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Literal
 
 from smtplugins.contracts.errors import SmtError, UsageError
+from smtplugins.host.arguments import argument
 from smtplugins.host.files.opening import Opened, Path, find_format, open_known, writable, write_all
 
 if TYPE_CHECKING:
     from smtformats import Candidates, Format, ListColumns
+
+
+KINDS = ("nbest", "hypergraph")
 
 
 class ListStream:
@@ -64,7 +69,6 @@ class ListStream:
         After the last list, raises an error if no weight, or not every ``required`` weight, names a feature of the
         lists; ``note`` receives the other unused weights.
         """
-        from smtplugins.contracts.spec import suggestion
         from smtplugins.host.features.weighing import Weigher
 
         table = weights if isinstance(weights, Mapping) else read_weights(weights)
@@ -74,16 +78,7 @@ class ListStream:
             for nbest in self:
                 totals = weigher.totals(nbest)
                 yield nbest.with_totals(totals).select(ranking(totals))
-            if not weigher.used:
-                raise SmtError(f"{self.name}: none of the {len(table)} weights names a feature of the lists")
-            idle = [name for name in table if name not in weigher.used]
-            for name in required:
-                if name in idle:
-                    close = suggestion(name, weigher.used)
-                    raise UsageError(f"weight {name!r} names no feature of {self.name}{close}")
-            if idle:
-                shown = ", ".join(idle[:10]) + (f" and {len(idle) - 10} more" if len(idle) > 10 else "")
-                note(f"these weights name no feature of the lists: {shown}")
+            weigher.check_used(self.name, required, note)
 
         return ListStream(start, self.name, self.format)
 
@@ -201,45 +196,74 @@ def read(
     annotations: Mapping[str, Path] | None = None,
     format: str | None = None,
     allow_partial: bool = False,
+    derivations: int | None = None,
+    unique: bool = False,
     formats: Iterable[Format] | None = None,
 ) -> ListStream:
     """Open n-best lists for streaming; join sources and annotations by id (id 0 is the first line of a text).
 
-    The default formats are ours, and those of installed plugins, which are loaded only if ``format`` names none of
-    ours, or, without ``format``, the file has the shape of none. ``host.read`` also knows the plugins that
-    ``load_plugins`` was given.
+    Of forests, search graphs and lattices the lists are the best ``derivations`` (default: 100), of different texts if
+    ``unique``, by the scores in the file; ``rescore`` of the stream finds the best under its weights. The default
+    formats are ours, and those of installed plugins, which are loaded only if ``format`` names none of ours, or,
+    without ``format``, the file has the shape of none. ``host.read`` also knows the plugins that ``load_plugins`` was
+    given.
     """
     if [path, source, *(annotations or {}).values()].count("-") > 1:
         raise UsageError("only one of lists, source and annotations can be read from standard input")
     known = None if formats is None else list(formats)
-    first = open_known(path, "nbest", format, known)
-    again = os.fspath(path) != "-" and os.path.isfile(path)
+    first = open_known(path, KINDS, format, known)
+    return stream_of_opened(first, source, annotations or {}, allow_partial, derivations, unique, known)
+
+
+def stream_of_opened(
+    first: Opened,
+    source: Path | None = None,
+    annotations: Mapping[str, Path] = MappingProxyType({}),
+    allow_partial: bool = False,
+    derivations: int | None = None,
+    unique: bool = False,
+    known: Sequence[Format] | None = None,
+) -> ListStream:
+    """The lists of an opened file, as of ``read``."""
+    path = first.path
+    again = os.fspath(path) != "-" and (os.path.isfile(path) or os.path.isdir(path))
     pipe = [first]
     if again:
         # Opened only to detect the format: each iteration opens the file again.
         pipe.pop().close()
 
-    def opened() -> Iterator[Candidates]:
+    def opened() -> Opened:
         if not again and not pipe:
             raise UsageError(f"{os.fspath(path)}: a pipe can be read only once; write it to a file first")
-        yield from (first.again() if again else pipe.pop()).records()
+        return first.again() if again else pipe.pop()
 
-    def start() -> Iterator[Candidates]:
+    def lists() -> Iterator[Candidates]:
+        yield from opened().records()
+
+    def join(joined: Iterator[Candidates]) -> Iterator[Candidates]:
         from smtplugins.host.files.sides import join_side
 
-        join = functools.partial(
+        add = functools.partial(
             join_side, name=os.fspath(path), partial=allow_partial, ordered=first.record.ordered, formats=known
         )
-        lists = opened()
         if source is not None:
-            lists = join(lists, source)
-        for name, side in (annotations or {}).items():
-            lists = join(lists, side, annotation=name)
-        return lists
+            joined = add(joined, source)
+        for name, side in annotations.items():
+            joined = add(joined, side, annotation=name)
+        return joined
 
+    if first.record.kind == "hypergraph":
+        from smtplugins.host.forests.forest_lists import LENGTH, ForestLists, Ranking, forests_of
+
+        how = Ranking(LENGTH if derivations is None else derivations, unique)
+        return ForestLists(lambda: forests_of(opened), os.fspath(path), how, join)
+    if derivations is not None or unique:
+        refused = [argument("derivations", "-k")] * (derivations is not None) + [argument("unique")] * unique
+        shown = f"{' and '.join(refused)}: expected forests or lattices, found {first.record.name}"
+        raise UsageError(f"{os.fspath(path)}: {shown}")
     native = again and first.record.load is not None and not annotations
     load = functools.partial(_load, first, source, allow_partial, known) if native else None
-    return ListStream(start, os.fspath(path), first.record, load)
+    return ListStream(lambda: join(lists()), os.fspath(path), first.record, load)
 
 
 def _load(first: Opened, source: Path | None, partial: bool, formats: Sequence[Format] | None) -> ListColumns:

@@ -219,13 +219,13 @@ class Opened:
 
 def open_known(
     path: Path,
-    kind: str | None,
+    kind: str | tuple[str, ...] | None,
     format: str | Spec | None = None,
     formats: Iterable[Format] | None = None,
     *,
     empty: str | None = None,
 ) -> Opened:
-    """Open a file or folder of a kind (or any kind) in the named format, or in the format detected.
+    """Open a file or folder of a kind (or several, or any) in the named format, or in the format detected.
 
     ``empty`` is the format of an empty file. The default formats are ours; a file that has the shape of none of them,
     or a name that none of them has, is looked up in those of installed plugins, which are loaded then.
@@ -233,14 +233,16 @@ def open_known(
     from smtformats import all_formats, formats_of
     from smtformats.files import head, open_bytes, shown_name
 
-    known = list(formats if formats is not None else formats_of(kind) if kind is not None else all_formats())
-    named = None if format is None else find_format(format, kind, None if formats is None else known)
+    kinds = (kind,) if isinstance(kind, str) else kind
+    ours = all_formats() if kinds is None else itertools.chain.from_iterable(map(formats_of, kinds))
+    known = list(ours if formats is None else formats)
+    named = None if format is None else _find_of(format, kinds, None if formats is None else known)
     if named is not None and named.parse is None:
         raise UsageError(f"format {named.name!r} can only be written")
     for name, option in format_options(named).items() if named is not None else ():
         if option.default is inspect.Parameter.empty:
             raise UsageError(f"format {str(format)!r} needs its option {name}: {format},{name}=...")
-    fitting = [fmt for fmt in known if kind is None or fmt.kind == kind]
+    fitting = [fmt for fmt in known if kinds is None or fmt.kind in kinds]
     if os.path.isdir(path):
         return _open_folder(path, named, fitting)
     if named is not None and named.folder:
@@ -253,14 +255,28 @@ def open_known(
         if named is None:
             start = head(stream, shown_name(path))
             if not start and empty is not None:
-                named = find_format(empty, kind, known)
+                named = _find_of(empty, kinds, known)
             else:
-                named = _detected(start, fitting, shown_name(path), kind, more=formats is None)
+                named = _detected(start, fitting, shown_name(path), kinds, more=formats is None)
                 named = _confirmed(named, start, fitting, path)
         return Opened(named, path, stream, [])
     except BaseException:
         stream.close()
         raise
+
+
+def _find_of(name: str | Spec, kinds: tuple[str, ...] | None, formats: Iterable[Format] | None) -> Format:
+    """Find a format by name in the first of these kinds that has it; errors are about the first kind."""
+    from smtformats import formats_of
+    from smtplugins.contracts.spec import Spec
+
+    if kinds is None:
+        return find_format(name, None, formats)
+    for kind in kinds:
+        match = _named_format(Spec.of(name).name, kind, formats_of(kind) if formats is None else formats)
+        if match is not None and match.kind == kind:
+            return find_format(name, kind, formats)
+    return find_format(name, kinds[0], formats)
 
 
 def _confirmed(record: Format, start: bytes, formats: Iterable[Format], path: Path) -> Format:
@@ -271,27 +287,33 @@ def _confirmed(record: Format, start: bytes, formats: Iterable[Format], path: Pa
     return next(alike, record)
 
 
-def _detected(start: bytes, formats: Iterable[Format], name: str, kind: str | None, *, more: bool) -> Format:
+def _detected(
+    start: bytes, formats: Iterable[Format], name: str, kinds: tuple[str, ...] | None, *, more: bool
+) -> Format:
     """The format that a file's start has the shape of; with ``more`` also among those of installed plugins."""
     from smtformats import FormatError, detect
     from smtplugins.host.files.estimated_files import begins_model
 
     if begins_model(start):
         found = "a language model (`smt info` describes it)"
-        raise FormatError("a known format" if kind is None else f"{kind} data", found, file=name, line=1)
+        raise FormatError("a known format" if kinds is None else f"{' or '.join(kinds)} data", found, file=name, line=1)
+    formats = [fmt for fmt in formats if not fmt.folder]
     try:
-        return detect(start, [fmt for fmt in formats if not fmt.folder], name)
+        return detect(start, formats, name)
     except FormatError:
+        if not more and kinds is not None:
+            # The first kind is what is expected: the message is about its formats alone.
+            return detect(start, [fmt for fmt in formats if fmt.kind == kinds[0]], name)
         if not more:
             raise
         ours = {fmt.name for fmt in formats}
-        fitting = [fmt for fmt in installed_formats() if kind is None or fmt.kind == kind]
+        fitting = [fmt for fmt in installed_formats() if kinds is None or fmt.kind in kinds]
         theirs = [
             fmt for fmt in fitting if fmt.name not in ours and not fmt.folder and fmt.parse and fmt.matches(start)
         ]
-        if len(theirs) != 1:
-            raise
-        return theirs[0]
+        if len(theirs) == 1:
+            return theirs[0]
+        return detect(start, formats if kinds is None else [fmt for fmt in formats if fmt.kind == kinds[0]], name)
 
 
 def _open_folder(path: Path, named: Format | None, formats: Iterable[Format]) -> Opened:

@@ -7,6 +7,7 @@ these probabilities are estimated from sampled derivations.
 
 from __future__ import annotations
 
+import functools
 import math
 import os
 from collections import Counter
@@ -15,7 +16,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from smtplugins.contracts.errors import SmtError, UsageError
-from smtplugins.host.arguments import argument
 
 if TYPE_CHECKING:
     from smtformats import Candidates, Format
@@ -59,26 +59,24 @@ class Forests:
         """Iterate over the scored forests with the number of times each text was sampled."""
         from smtplugins.core.graph import inference
         from smtplugins.core.graph.hypergraph import Hypergraph
+        from smtplugins.host.features.weighing import Weigher
         from smtplugins.host.files.opening import open_known
+        from smtplugins.host.forests.forest_lists import forests_of, place_of, scores_of, texts_of
 
-        known = False
-        with open_known(self.path, "hypergraph", self.format, self.formats) as opened:
-            for k, columns in enumerate(opened.records()):
+        weigher = None if self.weights is None else Weigher(self.weights, 0.0)
+        opened = functools.partial(open_known, self.path, "hypergraph", self.format, self.formats)
+        for k, columns in enumerate(forests_of(opened)):
+            try:
                 graph = Hypergraph.from_columns(columns)
-                place = f"{self.name}: forest {graph.id}"
-                if self.weights is not None:
-                    known = known or any(name in self.weights for name in graph.names)
-                    graph = graph.reweighted(self.weights)
-                elif graph.edge_scores is None and self.scale:
-                    raise SmtError(f"{place}: expected scores, found none; {argument('weights')} computes them")
-                try:
-                    scores = self.scale * graph.scores_or(None)
-                    derivations = inference.sample(graph, scores, self.samples, seed=self.seed + k)
-                except ValueError as error:
-                    raise SmtError(f"{place}: {error}") from None
-                yield graph, Counter(derivations.texts())
-        if self.weights is not None and not known:
-            raise SmtError(f"{self.name}: none of the {len(self.weights)} weights names a feature of the forests")
+                if self.scale or weigher is not None:
+                    graph = graph.with_scores(scores_of(columns, weigher, self.name))
+                scores = self.scale * graph.scores_or(None)
+                derivations = inference.sample(graph, scores, self.samples, seed=self.seed + k)
+            except ValueError as error:
+                raise SmtError(f"{place_of(columns, self.name)}: {error}") from None
+            yield graph, Counter(texts_of(derivations))
+        if weigher is not None and not weigher.used:
+            raise SmtError(f"{self.name}: none of the {len(weigher.weights)} weights names a feature of the forests")
 
 
 def sample_lists(forests: Forests, *, source: Path | None = None, allow_partial: bool = False) -> ListStream:
@@ -100,10 +98,11 @@ def sample_lists(forests: Forests, *, source: Path | None = None, allow_partial:
 def linear_choices(forests: Forests, metric: Metric) -> Iterator[Candidates]:
     """Per forest, a list with the one output of the highest linear gain; the gain is its total."""
     from smtplugins.host.files.lists import candidates
+    from smtplugins.host.forests.forest_lists import unmarked
 
     for graph, counts in forests.sample():
         text, gain = best_output(graph, shared_gain(metric, counts))
-        yield candidates([text], id=graph.id, scores=[gain])
+        yield candidates([unmarked(text)], id=graph.id, scores=[gain])
 
 
 def shared_gain(metric: Metric, counts: Mapping[str, int]) -> LinearGain:

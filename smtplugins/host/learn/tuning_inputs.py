@@ -102,7 +102,7 @@ def material_of(host: Host, inputs: Inputs) -> tuple[ListStream | None, Material
 
 def _lists(host: Host, path: Path, format: str | None) -> ListStream:
     if format is None and os.path.isfile(path):
-        known = [fmt for fmt in host.formats() if fmt.kind in ("nbest", "tuning")]
+        known = [fmt for fmt in host.formats() if fmt.kind in ("nbest", "hypergraph", "tuning")]
         with open_known(path, None, None, known) as opened:
             if opened.record.kind == "tuning":
                 how = argument("scores=FILE", "--scores FILE")

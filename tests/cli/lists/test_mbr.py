@@ -58,7 +58,9 @@ def test_forests_are_sampled(smt: Smt, tmp_path: Path) -> None:
     [
         (["--scale", "-1"], 2, "scale: expected a number from 0 on, found -1.0"),
         (["--top", "-1"], 2, "top: expected a number of hypotheses, or 0 for all, found -1"),
-        (["-w", "weights"], 2, "--weights needs forests (--samples N); use `smt rescore` for lists"),
+        (["-w", "weights"], 2, "--weights needs forests; use `smt rescore` for lists"),
+        (["-k", "5", "--samples", "5"], 2, "--derivations needs lists, found --samples; use `smt mbr` without it"),
+        (["-k", "5", "--unique"], 2, "-: -k and --unique: expected forests or lattices, found moses-nbest"),
         (["--linear"], 2, "--linear needs forests (--samples N)"),
         (["--to", "tsv"], 2, "--to needs --lists; without it, text is written"),
         (["--post", "detok"], 2, "--post detok: expected detok:LANG"),

@@ -19,10 +19,10 @@ from smtplugins.contracts.spec import suggestion
 from smtplugins.host.decode.printing.choice import LATTICE_MBR, TextChoice, choice_of
 from smtplugins.host.decode.printing.details import details_of
 from smtplugins.host.decode.printing.rescored import ReferenceRescoring, rescoring_of
-from smtplugins.host.files.forest_files import ForestFiles
 from smtplugins.host.files.list_fields import fields_of, phrases_of
 from smtplugins.host.files.opening import Path, rounded
 from smtplugins.host.files.tree_fields import tree_fields
+from smtplugins.host.forests.forest_files import ForestFiles
 
 if TYPE_CHECKING:
     from typing import TextIO

@@ -13,8 +13,8 @@ from smtformats.grammar.rules import NonTerminal, Rule
 from smtformats.hypergraph.graph import Edge
 from smtplugins.contracts.errors import UsageError
 from smtplugins.core.graph.hypergraph import Hypergraph, HypergraphBuilder
-from smtplugins.host.files.forest_files import ForestFiles
 from smtplugins.host.files.opening import open_known
+from smtplugins.host.forests.forest_files import ForestFiles
 from smtplugins.host.host import Host
 
 GAP = NonTerminal("X", 1)
