@@ -27,7 +27,8 @@ may be compressed; text is UTF-8, and lines end at `\\n` only. A file that is re
 back byte for byte, and a change rewrites only the field it affects.
 
 Options follow the name: `--from NAME,key=value`. Every format that can be read has two: `max_line`, the maximum number
-of bytes in a line (16 MiB), and `max_size`, the maximum size of a compressed file after decompression (64 GiB).
+of bytes in a line (16 MiB), and `max_size`, the maximum size of a compressed file after decompression (64 GiB). For
+lists with numbers as ids, `ids=FILE` names the table of their ids that smtplugins writes beside such lists.
 
 | name | kind | access | what |
 |---|---|---|---|

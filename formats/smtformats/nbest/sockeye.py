@@ -11,8 +11,8 @@ For sockeye the first translation is the best, whatever its score: ``sockeye.tra
 and ``sockeye.rerank --output-best`` prints it. ``sockeye.rerank`` sorts by BLEU or chrF and keeps the model scores;
 with ``--return-score`` it replaces them by the metric, where higher is better. The file does not say which, so a list
 whose first score is not the lowest is an error unless the option ``better`` says what is best: ``lower`` or
-``higher`` scores, or ``first``, the order of the file (lists then have no totals). With the option ``first=0`` the
-``sentence_id`` counts from 0.
+``higher`` scores, or ``first``, the order of the file (lists then have no totals). Lists of long sentences, which
+``sockeye.translate`` splits, may need it, too. With the option ``first=0`` the ``sentence_id`` counts from 0.
 
 The texts may also be named ``hypotheses``, ``candidates``, ``outputs`` or ``nbest``. New features are written to a
 further parallel array ``features`` of objects, which then holds all features. An ``id`` may replace the ``sentence_id``

@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 Path = str | os.PathLike[str]
 # Options of every readable format.
 _LIMITS = ("max_line", "max_size")
+# The option of formats of lists with numbers as ids: a table of the ids.
+_IDS = "ids"
 _BESIDE = "weights"
 # Of Moses' PhraseDictionaryOnDisk.
 _ON_DISK = frozenset({"Misc.dat", "Source.dat", "TargetColl.dat", "TargetInd.dat", "Vocab.dat"})
@@ -116,6 +118,11 @@ def with_options(record: Format, options: Mapping[str, Any]) -> Format:
 
     from smtplugins.contracts.spec import convert, parameters, suggestion
 
+    if _IDS in options and record.kind == "nbest" and record.ordered:
+        from smtplugins.host.files.ordering import named_lists
+
+        rest = {name: value for name, value in options.items() if name != _IDS}
+        return named_lists(with_options(record, rest), options[_IDS])
     known = format_options(record)
     wanted = {name: option.annotation for name, option in known.items()} | dict.fromkeys(_LIMITS, int)
     for name in options:

@@ -11,8 +11,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import TypeVar
 
-from smtformats import Candidates, all_formats
-from smtformats.files import open_write
+from smtformats import Candidates, Format, FormatError, all_formats
+from smtformats.errors import quote
+from smtformats.files import Lines, open_lines, open_write
 from smtformats.tokens import is_id
 from smtplugins.contracts.errors import SmtError, UsageError
 from smtplugins.host.arguments import argument
@@ -22,6 +23,7 @@ from smtplugins.host.files.opening import Path
 NAMES = ".ids"
 """What is added to the name of a file of lists for the table of their ids."""
 WITHOUT_IDS = ("text-nbest",)
+_HEADER = ("number", "id")
 _CUTS = frozenset("\t\r\n")
 _IN_MEMORY = 1 << 24
 _Item = TypeVar("_Item")
@@ -97,7 +99,44 @@ def ids_file(target: Path) -> str:
 def write_names(names: Mapping[str, str], target: Path) -> None:
     """Write the table of the ids of numbered lists beside the file of the lists."""
     with open_write(ids_file(target)) as out:
-        out.write("number\tid\n" + "".join(f"{number}\t{name}\n" for number, name in names.items()))
+        out.write("\t".join(_HEADER) + "\n" + "".join(f"{number}\t{name}\n" for number, name in names.items()))
+
+
+def named_lists(record: Format, table: Path) -> Format:
+    """A format of lists with numbers as ids that reads them with their ids in a table; it cannot write."""
+
+    def parse(lines: Lines) -> Iterator[Candidates]:
+        assert record.parse is not None
+        names = _read_names(table)
+        for nbest in record.parse(lines):
+            name = names.get(str(int(nbest.id)))
+            if name is None:
+                expected = f"a number of {os.fspath(table)} as id"
+                raise FormatError(expected, nbest.id, file=nbest.file, line=nbest.line, field=1)
+            # The lines have the numbers, so lists are composed when they are written.
+            yield replace(nbest, id=name, raw=None, original=None, places=[], origin="")
+
+    return replace(record, parse=parse, load=None, write=None, ordered=False)
+
+
+def _read_names(table: Path) -> dict[str, str]:
+    """Read a table of ids: a header, then a number and an id on each line."""
+    names: dict[str, str] = {}
+    known: dict[str, int] = {}
+    with open_lines(table) as lines:
+        for line in lines:
+            number, tab, name = line.rstrip("\r\n").partition("\t")
+            if lines.number == 1:
+                if (number, name) != _HEADER:
+                    raise lines.error("a header, number and id, separated by a tab", quote(line.rstrip("\r\n")), 1)
+                continue
+            if not tab or not is_id(number) or not name:
+                raise lines.error("a number and an id, separated by a tab", quote(line.rstrip("\r\n")), 1)
+            if number in names or name in known:
+                where = known[name] if name in known else known[names[number]]
+                raise lines.error("each number and id once", f"{number} {name} again (first in line {where})", 1)
+            names[number], known[name] = name, lines.number
+    return names
 
 
 @functools.cache

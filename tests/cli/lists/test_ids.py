@@ -107,6 +107,7 @@ def check(command: str, result: Any, ids: Sequence[str]) -> None:
         ]
 
 
+TWICE = "t:3: field 1: expected each number and id once"
 NUMBERS = ("0", "1", "2", "3", "4")
 NAMES = tuple(f"seg-{i}" for i in range(5))
 SHUFFLED = (2, 0, 1, 4, 3)
@@ -171,6 +172,53 @@ def test_names_of_numbered_lists(smt: Smt, to: str) -> None:
     result = smt("convert", "lists", "--to", to)
     assert (result.code, result.out) == (2, "")
     assert "expected whole numbers as ids" in result.err
+
+
+def test_numbered_lists_are_read_with_their_names(smt: Smt) -> None:
+    write_lists([NAMES[i] for i in SHUFFLED])
+    write_side("ref", "reference", NAMES, plain=False)
+    assert smt("convert", "lists", "out", "--to", "moses").code == 0
+    assert Path("out").read_text().startswith("0 ||| a white house")
+    scores = json.loads(smt("oracle", "out", "--from", "moses-nbest,ids=out.ids", "-r", "ref", "-f", "json").ok())
+    assert scores[-1]["score"] == pytest.approx(100)
+    assert smt("convert", "out", "again", "--from", "moses-nbest,ids=out.ids", "--to", "jsonl").ok() == ""
+    assert [json.loads(line)["id"] for line in Path("again").read_text().splitlines()] == [NAMES[i] for i in SHUFFLED]
+    rescored = smt("convert", "out", "--from", "moses-nbest,ids=out.ids", "rescored", "--to", "moses")
+    assert rescored.code == 0
+    assert (Path("rescored").read_bytes(), Path("rescored.ids").read_bytes()) == (
+        Path("out").read_bytes(),
+        Path("out.ids").read_bytes(),
+    )
+    result = smt("convert", "out", "other", "--from", "moses-nbest,ids=out.ids")
+    assert (result.code, "moses-nbest can only be read; name another format with --to" in result.err) == (2, True)
+    Path("side").write_text("".join(f"{key}\n" for key in NAMES))
+    result = smt(
+        "score", "--feature", "length", "-s", "side", "-i", "out", "--from", "moses-nbest,ids=out.ids", "--to", "jsonl"
+    )
+    assert (result.code, "expected line numbers of side as ids, found 'seg-2'" in result.err) == (1, True)
+
+
+@pytest.mark.parametrize(
+    ("table", "message"),
+    [
+        ("0\ta\n", "t:1: field 1: expected a header, number and id, separated by a tab, found '0\\ta'"),
+        ("number\tid\n0 a\n", "t:2: field 1: expected a number and an id, separated by a tab, found '0 a'"),
+        (
+            "number\tid\n0\ta\n0\tb\n",
+            "t:3: field 1: expected each number and id once, found 0 b again (first in line 2)",
+        ),
+        (
+            "number\tid\n0\ta\n1\ta\n",
+            "t:3: field 1: expected each number and id once, found 1 a again (first in line 2)",
+        ),
+        ("number\tid\n1\ta\n", "lists:1: field 1: expected a number of t as id, found 0"),
+    ],
+)
+def test_tables_of_names(smt: Smt, table: str, message: str) -> None:
+    Path("lists").write_text("0 ||| x ||| f= 1 ||| 1\n")
+    Path("t").write_text(table)
+    result = smt("best", "lists", "--from", "moses,ids=t")
+    assert (result.code, result.out, result.err) == (1, "", f"smt: {message}\n")
 
 
 def test_names_that_no_table_holds(smt: Smt) -> None:
