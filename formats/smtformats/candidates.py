@@ -25,11 +25,12 @@ class Candidates:
     ``layouts[i]`` names the features of hypothesis i in file order and ``values[i]`` holds their values; hypotheses
     with the same features share one layout object. ``raw`` holds the lines as read (each with its newline) and
     ``origin`` names the format that read them. A writer of that format copies these lines and rewrites only what
-    changed: the features from ``original[i]`` on and, if ``rescored``, the total. ``before`` and ``after`` are lines
-    around the list that belong to no hypothesis; only that writer uses them, and ``places``: where the
-    total begins in each raw line, empty if the format does not say. ``first`` is the position of the first
-    hypothesis in the whole file, from 0. Indexing gives text, features and total of a hypothesis. Methods return new
-    lists and never modify one in place.
+    changed: the features from ``original[i]`` on and, if ``rescored``, the total. ``before`` and ``after`` are
+    lines around the list that belong to no hypothesis; only that writer uses them, and ``places``: where the total
+    begins in each raw line, empty if the format does not say. ``first`` is the position of the first hypothesis in
+    the whole file, from 0. ``reading`` names the shape of JSON that the list was read from, if it is not the
+    format's own, and then the fields that were left aside. Indexing gives text, features and total of a hypothesis.
+    Methods return new lists and never modify one in place.
     """
 
     id: str
@@ -51,6 +52,7 @@ class Candidates:
     source: str | None = None
     annotations: Mapping[str, str] = field(default_factory=dict)
     places: list[int] = field(default_factory=list, compare=False, repr=False)
+    reading: tuple[str, ...] = field(default=(), compare=False, repr=False)
 
     def __len__(self) -> int:
         return len(self.texts)

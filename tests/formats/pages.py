@@ -17,6 +17,7 @@ from typing import Any
 from smtformats import escapes
 from smtformats.files import Lines
 from smtformats.format import Format, all_formats
+from smtformats.nbest.shared.json_readers import examples
 
 _HEAD = """\
 # Formats
@@ -70,6 +71,8 @@ def _page(entry: Format) -> str:
     if entry.single:
         kind += "; a sentence in each file, or a folder of such files"
     page = f"# {entry.name}\n\n{entry.summary} ({kind})\n\n{_docstring(inspect.getmodule(entry.parse or entry.write))}"
+    if entry.name == "jsonl-nbest":
+        page += _shapes()
     options = dict(_options(entry))
     if options:
         rows = "".join(f"| `{name}` | {default} |\n" for name, default in options.items())
@@ -77,6 +80,12 @@ def _page(entry: Format) -> str:
     if entry.example and entry.parse is not None:
         page += f"\n## Example\n\n```\n{entry.example.rstrip(chr(10))}\n```\n\nreads as\n\n```\n{_read(entry)}```\n"
     return page
+
+
+def _shapes() -> str:
+    """The table of foreign shapes, each with a line that is read."""
+    rows = [f"| {name} | `{line}` | {notes} |\n" for name, line, notes in examples()]
+    return "\n## Shapes\n\n| shape | a line | what is read |\n|---|---|---|\n" + "".join(rows)
 
 
 def _options(entry: Format) -> Iterator[tuple[str, str]]:

@@ -13,26 +13,23 @@ from smtformats import Format, FormatError, all_formats, detect
 from smtformats.corpus.text import open_sentences
 from smtformats.files import HEAD_BYTES
 
-TEXTS = ["the cat", "a cat"]
-CHAT = {"id": "1", "choices": [{"index": i, "message": {"content": text}} for i, text in enumerate(TEXTS)]}
-OURS = [{"id": i, "hypotheses": [{"text": text, "score": -1} for text in TEXTS]} for i in range(3)]
-BATCH = {"custom_id": "s", "response": {"status_code": 200, "body": CHAT}}
-SHAPES: list[tuple[Any, str, str]] = [
-    (BATCH, "OpenAI batch output", "[.response.body.choices[].message.content]"),
-    ({"custom_id": "s", "method": "POST", "body": {}}, "OpenAI batch requests", ""),
-    (CHAT, "chat completions", "[.choices[].message.content]"),
-    ({"choices": [{"text": "a"}]}, "text completions", "[.choices[].text]"),
-    ({"messages": [{"role": "user", "content": "x"}]}, "chat messages", ".role"),
-    ({"doc_id": 0, "target": "t", "resps": [TEXTS], "filtered_resps": ["a"]}, "lm-eval samples", ".doc_id"),
-    ({"hypotheses": [["a", "b"], ["c"]], "scores": [-1, -2]}, "CTranslate2 results", "join"),
-    ([{"generated_text": text} for text in TEXTS], "Hugging Face generated_text", "'{hypotheses: [.. | .generated"),
-    ({"translation_text": "a"}, "Hugging Face translation_text", ".translation_text"),
-    ({"input": TEXTS, "output": "a"}, "HyPoradise", "{hypotheses: .input}"),
-    ({"prompt": "a", "chosen": "b", "rejected": "c"}, "TRL preferences", "[.chosen, .rejected]"),
-    ({"prompt": "a", "completion": "b"}, "TRL completions", "[.completion]"),
-    ({"sentence_id": 1, "translation": "a", "score": 0.5}, "sockeye's single translations", ".sentence_id - 1"),
-    ({"foo": 1, "bar": "x"}, "JSON objects with foo, bar", ""),
-    (TEXTS, "a JSON array of texts", ""),
+REFUSED: list[tuple[Any, str]] = [
+    (
+        {"custom_id": "s", "method": "POST", "body": {"messages": []}},
+        "OpenAI batch requests, which hold no answers (with custom_id, method, body)",
+    ),
+    (
+        {"foo": 1, "bar": [{"x": "a b", "y": "c"}]},
+        "JSON objects with foo, bar; --from jsonl-nbest,text=bar.*.x reads texts at a path",
+    ),
+    (
+        {"generated_texts": ["a", "b"], "usage": {}},
+        "JSON objects with generated_texts, usage, nearest to Hugging Face generated_text; "
+        "--from jsonl-nbest,text=generated_texts.* reads texts at a path",
+    ),
+    ({"a.b": 1, "c": "x"}, "JSON objects with a.b, c; --from jsonl-nbest,text=c reads texts at a path"),
+    ({"a": 1}, "JSON objects with a; --from jsonl-nbest,text=PATH reads texts at a path"),
+    (["the cat", "a cat"], "a JSON array of texts (--from jsonl-nbest,text=PATH reads objects with any names)"),
 ]
 
 
@@ -46,33 +43,24 @@ def refused(text: str, formats: list[Format]) -> str:
     return str(caught.value)
 
 
-@pytest.mark.parametrize(("value", "name", "recipe"), SHAPES)
-def test_the_nearest_shape_is_named(value: Any, name: str, recipe: str) -> None:
+@pytest.mark.parametrize(("value", "found"), REFUSED)
+def test_json_that_is_not_understood(value: Any, found: str) -> None:
     line = json.dumps(value) + "\n"
-    for text in (line, line * 3, "\n" + line, json.dumps(value, indent=1)):
+    for text in (line, line * 3, "\n" + line, json.dumps(value, indent=1), "\ufeff" + line):
         for formats in (known("nbest"), known("nbest", "corpus"), list(all_formats())):
             message = refused(text, formats)
             assert message.startswith(f"x:{text.count(chr(10), 0, 1) + 1}: field 1: expected lists as JSON lines")
-            assert name in message.partition(", found ")[2]
-            assert recipe in message
-        assert refused(text, known("corpus")).startswith("x:")
+            assert message.endswith(f", found {found}")
+        message = refused(text, known("corpus"))
+        assert message.startswith("x:")
+        assert "--from" not in message
 
 
-def test_documents_are_told_from_lines() -> None:
-    for indent in (None, 2):
-        assert "found an array of such objects; `jq -c '.[]'`" in refused(
-            json.dumps(OURS, indent=indent), known("nbest")
-        )
-    assert "found such objects over several lines; `jq -c '.'`" in refused(
-        json.dumps(OURS[0], indent=2), known("nbest")
-    )
-    marked = "\ufeff" + "".join(json.dumps(value) + "\n" for value in OURS)
-    assert "found such objects after a byte order mark" in refused(marked, list(all_formats()))
-    nested = json.dumps([[{"generated_text": "a"}]] * 2)
-    assert "`jq -c '.[] | {hypotheses:" in refused(nested, known("nbest"))
-    assert "`jq -c '.[] | {id: .custom_id" in refused(json.dumps([BATCH] * 1000), known("nbest"))
-    assert "`jq -c '.[] | {id: .custom_id" in refused(json.dumps([BATCH] * 1000, indent=1), known("nbest"))
-    python = repr(OURS[0]) + "\n"
+def test_lists_are_no_text() -> None:
+    own, batch = '{"id": 0, "hypotheses": ["a"]}', '{"custom_id": "s", "response": {}}'
+    assert refused(own, known("corpus")).endswith("found n-best lists (with id, hypotheses)")
+    assert "found candidates as OpenAI batch output (also vLLM's run-batch) (with " in refused(batch, known("corpus"))
+    python = "{'id': 0, 'hypotheses': ['a']}\n"
     assert "found invalid JSON at line 1, column 2: expecting property name" in refused(python, list(all_formats()))
 
 
@@ -82,7 +70,6 @@ def test_documents_are_told_from_lines() -> None:
         "[ 1 ] he said\nand more\n",
         "{ x } y\n[X] a b\n",
         "[ 1 ]\n[2]\n{}\n[]\n",
-        '{"a": 1}\nhello\nthere\nyou\n',
         '" a "\n" b "\n"c"\n',
         '[ " a " , b ] c\n',
         "{\n",
@@ -95,9 +82,9 @@ def test_sentences_that_begin_so_stay_sentences(text: str) -> None:
 
 def test_readers_of_plain_sentences_refuse_it_too(tmp_path: Path) -> None:
     path = tmp_path / "x.gz"
-    path.write_bytes(gzip.compress((json.dumps(BATCH) + "\n").encode()))
+    path.write_bytes(gzip.compress(b'{"a": [1]}\nand a sentence\n'))
     with (
-        pytest.raises(FormatError, match=r"x\.gz:1: field 1: expected plain text, found JSON that looks like OpenAI"),
+        pytest.raises(FormatError, match=r"x\.gz:1: field 1: expected plain text, found JSON objects with a"),
         open_sentences(path),
     ):
         pass

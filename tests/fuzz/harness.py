@@ -57,7 +57,9 @@ def check(record: Format, data: bytes) -> str:
         return "refused"
     if record.update is not None:
         assert _updated(record, records[0], data) == data
-    if record.write is not None and record.name not in LOSSY:
+    # Lists of foreign shapes are written as lines of our own.
+    foreign = any(getattr(one, "reading", ()) for one in records)
+    if record.write is not None and record.name not in LOSSY and not foreign:
         assert written(record, records) == data
     if record.load is not None:
         _same(record, data, records)

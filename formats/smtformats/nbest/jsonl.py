@@ -1,38 +1,63 @@
-"""JSON lines with a source and its candidates on each line, as the outputs of large language models are stored.
+"""JSON lines with a source and its candidates on each line, and the outputs of large language models as they come.
 
     {"id": 0, "source": "ein Mann", "hypotheses": [{"text": "a man", "score": -1.5, "scores": {"lm": -3, "tm": -2}}]}
 
 ``scores`` holds the features and ``score`` is the total. A number alone is both the total and a feature of the same
 name (``scores`` gives ``score``). Candidates may be strings. Aliases: ``candidates``, ``outputs``, ``nbest`` and
 ``translations`` for the list; ``hyp``, ``translation``, ``output`` and ``hypothesis`` for the text; ``logprob`` for the
-number; ``src`` and ``input`` for the source; ``sentence_id`` for the id. Ids are strings or numbers in any order;
-without ids, lines are counted from 0. All other members are kept and become extra fields of the hypotheses.
+number; ``src``, ``input`` and ``prompt`` for the source; ``sentence_id`` for the id. Ids are strings or numbers in any
+order; without ids, lists are counted from 0. All other members are kept and become extra fields of the hypotheses.
+vLLM's ``cumulative_logprob`` is the total and the feature ``logprob``; with ``token_ids``, ``logprob_mean`` is the mean
+by token.
+
+Other shapes are told by the first record (see the table); all records of a file must have one shape. They are written
+back as the lines above, with the fields that were kept. ``smt info`` names the shape and the fields left aside. Records
+may be lines, pretty-printed objects, or the elements of an array that holds the file. A source or prompt becomes the
+source (of a conversation: the last message of the user), a ``reference`` or ``target`` the field ``reference``. Log
+probabilities of tokens become the total and feature ``logprob`` (their sum), the feature ``logprob_mean`` and the field
+``token_logprobs``, beside ``tokens``. Consecutive records of one id are one list; without ids, each record is a
+sentence. A prompt is no id: ``id=prompt`` joins records of one prompt.
+
+Options name what lies elsewhere by path, names and positions between dots, ``*`` for every element:
+``--from jsonl-nbest,text=choices.*.message.content,score=choices.*.score,id=meta.segment,source=meta.src`` (also
+``reference=``). Scores are matched with texts by their stars; an object of numbers gives features. Beside a known
+shape, paths replace what the shape has. ``tokens=words``, ``tokens=sentencepiece`` or ``tokens=bpe`` says how tokens
+are joined, which is needed for pieces of words. A file that is one array of pipeline results needs ``array=sentences``
+(each element is a sentence) or ``array=list`` (all are candidates of one). ``failed=skip`` leaves out requests that
+failed, which otherwise are an error.
 
 Native code reads and writes lines that have no members but these and those of the format's own extra fields; lines
 with others are read in Python, five to fifteen times slower.
 
 Errors: a duplicate name in an object, a duplicate id in the file, a number that is not finite, more than 64 levels of
-nesting, lone surrogates, and vLLM's ``cumulative_logprob`` without a score under one of the names above. A line without
-candidates is kept in the file but is not a list.
+nesting, lone surrogates, a mix of shapes. A line without candidates is kept in the file but is not a list.
 """
 
 from __future__ import annotations
 
+import functools
+import inspect
+import io
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any, BinaryIO, TextIO
+from dataclasses import replace
+from typing import Any, BinaryIO, Literal, TextIO
 
 from smtformats.candidates import Candidates, Layout
 from smtformats.files import MAX_LINE_BYTES, Lines
 from smtformats.format import Format, Number
 from smtformats.list_columns import ListColumns
+from smtformats.nbest.shared.json_drafts import CUMULATIVE, LOGPROB, cumulative, number
+from smtformats.nbest.shared.json_foreign import Mapped, lists_in, lists_of_values
 from smtformats.nbest.shared.json_lists import IDS, LISTS, SOURCES, Taken, compose_id, lists_of, shape, write_json
 from smtformats.nbest.shared.json_native import Names, change_natively, load_json, reader_of, spell_natively
+from smtformats.nbest.shared.json_paths import ValuePath
+from smtformats.nbest.shared.json_readers import SCORES, TEXTS, is_own, shape_of
+from smtformats.nbest.shared.json_values import Value, first_value
 from smtformats.nbest.shared.spans import (
     Array,
     Member,
     append_items,
     clean,
-    finite,
     members,
     plain,
     replace_members,
@@ -44,22 +69,38 @@ from smtformats.nbest.shared.spans import (
 from smtformats.tokens import BadField, Layouts
 
 NAME = "jsonl-nbest"
-TEXTS = ("text", "hyp", "translation", "output", "hypothesis")
-SCORES = ("score", "scores", "logprob")
-_VLLM = "cumulative_logprob"
 _EXTRAS = ("alignment", "detokenised", "input", "segmentation", "system", "target", "tokenised", "tree", "word_scores")
+_PATHS = ("text", "score", "id", "source", "reference")
 NAMES = Names(LISTS, TEXTS, IDS, SOURCES, _EXTRAS)
 """The members of the usual shape, which native code reads."""
 
 
-def parse(lines: Lines) -> Iterator[Candidates]:
-    """Parse one list at a time."""
+def parse(
+    lines: Lines,
+    *,
+    text: str | None = None,
+    score: str | None = None,
+    id: str | None = None,
+    source: str | None = None,
+    reference: str | None = None,
+    tokens: Literal["words", "sentencepiece", "bpe"] | None = None,
+    array: Literal["list", "sentences"] | None = None,
+    failed: Literal["error", "skip"] = "error",
+) -> Iterator[Candidates]:
+    """Parse one list at a time; the first five options are paths, the others say what a shape leaves open."""
+    paths = ValuePath.of(text), ValuePath.of(score), ValuePath.of(id), ValuePath.of(source), ValuePath.of(reference)
+    wanted = Mapped(*paths, tokens, array, failed)
+    yield from lists_in(lines, NAME, wanted, parse_own)
+
+
+def parse_own(lines: Lines) -> Iterator[Candidates]:
+    """Parse lines of the format's own shape."""
     layouts = Layouts()
 
     def fill(nbest: Candidates, fields: dict[str, Member]) -> Sequence[str]:
         key = next((name for name in LISTS if name in fields and isinstance(fields[name].value, Array)), None)
         if key is None:
-            raise BadField(f"an array named {', '.join(LISTS[:-1])} or {LISTS[-1]}", "none")
+            raise BadField(f"an array named {', '.join(LISTS[:-1])} or {LISTS[-1]}", _instead(fields))
         items, field = fields[key].value.values, fields[key].field
         scores = fields.get("scores")
         if scores is not None and isinstance(scores.value, list) and items and isinstance(items[0], str):
@@ -76,14 +117,32 @@ def parse(lines: Lines) -> Iterator[Candidates]:
             if total is not None:
                 totals.append(total)
         nbest.totals = totals or None
+        if items and isinstance(items[0], dict) and CUMULATIVE in items[0]:
+            nbest.reading = ("vLLM's outputs",)
         return [key]
 
     return lists_of(lines, NAME, LISTS, fill, read=reader_of(NAME, NAMES))
 
 
-def load(stream: BinaryIO, name: str, max_bytes: int = MAX_LINE_BYTES) -> ListColumns:
-    """Load all lists as columns. The stream may be gzip-compressed."""
-    return load_json(stream, name, max_bytes, NAMES, parse)
+def load(stream: BinaryIO, name: str, max_bytes: int = MAX_LINE_BYTES, **options: Any) -> ListColumns:
+    """Load all lists as columns, with the options of ``parse``. The stream may be gzip-compressed."""
+    inspect.signature(parse).bind(None, **options)
+    names = NAMES if not any(options.get(path) for path in _PATHS) else None
+    return load_json(stream, name, max_bytes, names, functools.partial(parse, **options))
+
+
+def from_values(values: Iterable[Any], name: str, tokens: str | None = None) -> list[Candidates]:
+    """The lists in decoded JSON, with the position of each value as its line."""
+    lines = Lines(io.BytesIO(), name)
+    items = (Value(value, i + 1) for i, value in enumerate(values))
+    lists = lists_of_values(items, lines, "", Mapped(tokens=tokens), parse_own)
+    return [replace(nbest, raw=None, origin="", file="", line=1, before="", after="", reading=()) for nbest in lists]
+
+
+def _instead(fields: dict[str, Member]) -> str:
+    """Describe an object without a list."""
+    other = shape_of({name: member.value for name, member in fields.items()})
+    return "none" if other is None else f"none, but {other.name}"
 
 
 def _add(nbest: Candidates, item: Any, i: int, layouts: Layouts) -> float | None:
@@ -98,14 +157,12 @@ def _add(nbest: Candidates, item: Any, i: int, layouts: Layouts) -> float | None
     if not isinstance(item[key], str):
         raise BadField(f"a string as {key}", shown(item[key]))
     layout, values, total = _scores(item)
-    if _VLLM in item and not layout and total is None:
-        raise BadField(f"a score named {', '.join(SCORES[:-1])} or {SCORES[-1]}", f"{_VLLM} alone (vLLM): rename it")
     nbest.texts.append(clean(item[key]))
     nbest.layouts.append(layouts.share(layout))
     nbest.values.append(values)
     if len(item) > 1:
         for name, value in item.items():
-            if name != key and name not in SCORES:
+            if name != key and name not in SCORES and not (name == CUMULATIVE and value in values):
                 column = nbest.extras.setdefault(name, [])
                 column += [""] * (i - len(column)) + [plain(value)]
     for column in nbest.extras.values():
@@ -127,18 +184,15 @@ def _scores(item: dict[str, Any]) -> tuple[Layout, list[float], float | None]:
             name = "score" if key == "scores" else key
             if name in single:
                 raise BadField("a number as either score or scores", "both")
-            single[name] = _number(key, value)
+            single[name] = number(value, key)
     total = next(iter(single.values()), None)
-    if features is None:
-        return tuple(single), list(single.values()), total
-    return tuple(map(clean, features)), [_number(name, value) for name, value in features.items()], total
-
-
-def _number(name: str, value: Any) -> float:
-    try:
-        return finite(value)
-    except BadField as bad:
-        raise BadField(f"{bad.expected} as {name}", bad.found) from None
+    if features is not None:
+        single = {clean(name): number(value, name) for name, value in features.items()}
+    if item.get(CUMULATIVE) is not None:
+        derived = cumulative(item)
+        total = derived[LOGPROB] if total is None else total
+        single |= {name: value for name, value in derived.items() if name not in single}
+    return tuple(single), list(single.values()), total
 
 
 def _change(nbest: Candidates, taken: Taken, number: Number) -> None:
@@ -181,7 +235,8 @@ def _change_candidate(nbest: Candidates, i: int, element: str, number: Number) -
 def _compose(nbest: Candidates, number: Number) -> str:
     source = "" if nbest.source is None else f'"source": {string(nbest.source)}, '
     head = "{" + f'"id": {compose_id(nbest)}, {source}"hypotheses": ['
-    kept = [name for name in _EXTRAS if name in nbest.extras]
+    # What was read from another shape is kept whole.
+    kept = list(nbest.extras) if nbest.origin == NAME else [name for name in _EXTRAS if name in nbest.extras]
     spelled = spell_natively(nbest, head, kept, number)
     return spelled + "]}" if spelled is not None else f"{head}{', '.join(_spell_items(nbest, kept, number))}]}}"
 
@@ -205,15 +260,26 @@ def write(lists: Iterable[Candidates], out: TextIO, number: Number) -> int:
     return write_json(lists, out, number, NAME, _change, _compose)
 
 
+def matches(head: bytes) -> bool:
+    """Match lists of our own shape, on a line each or in arrays, and those of foreign shapes."""
+    kind = shape(head)
+    if kind:
+        return kind == "rows"
+    record = first_value(head)
+    return shape_of(record) is not None or is_own(record)
+
+
 FORMAT = Format(
     name=NAME,
     kind="nbest",
-    summary='JSON lines: {"id", "source", "hypotheses": [{"text", "score", "scores": {name: value}}]} and its aliases',
-    matches=lambda head: shape(head) == "rows",
+    summary='JSON lines: {"id", "source", "hypotheses": [{"text", "score", "scores": {name: value}}]}; also what '
+    "OpenAI, vLLM, Hugging Face, lm-eval, CTranslate2 and others write",
+    matches=matches,
     parse=parse,
     load=load,
     write=write,
     suffixes=(".jsonl",),
+    fallback=-1,
     carries=frozenset(_EXTRAS),
     example='{"id": 0, "source": "ein haus", "hypotheses": [{"text": "a house", "scores": {"lm": -3.5}}]}\n',
 )

@@ -121,7 +121,11 @@ def _lists(lists: Iterable[Candidates], description: Description) -> None:
     first = last = None
     extras: set[str] = set()
     escapes: set[str] = set()
+    shapes: dict[str, None] = {}
+    aside: dict[str, None] = {}
     for nbest in lists:
+        shapes.update(dict.fromkeys(nbest.reading[:1]))
+        aside.update(dict.fromkeys(nbest.reading[1:]))
         if last is not None and is_id(last) and is_id(nbest.id) and int(nbest.id) < int(last):
             description.problem(nbest.line, f"id {nbest.id} comes after {last}")
         first, last = first or nbest.id, nbest.id
@@ -137,6 +141,8 @@ def _lists(lists: Iterable[Candidates], description: Description) -> None:
             for trouble in oddities(text):
                 description.problem(nbest.line + i, f"the text has {trouble}")
             ranges.add(features)
+    if shapes:
+        description.facts |= {"shape": ", ".join(shapes), "left aside": ", ".join(aside) or None}
     description.facts |= {
         "lists": len(sizes),
         "ids": f"{first} to {last}",

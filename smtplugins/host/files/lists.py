@@ -7,7 +7,7 @@ import math
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal, overload
 
 from smtplugins.contracts.errors import SmtError, UsageError
 from smtplugins.host.arguments import argument
@@ -15,6 +15,8 @@ from smtplugins.host.files.opening import Opened, Path, find_format, open_known,
 
 if TYPE_CHECKING:
     from smtformats import Candidates, Format, ListColumns
+
+Tokens = Literal["words", "sentencepiece", "bpe"]
 
 
 KINDS = ("nbest", "hypergraph")
@@ -288,23 +290,50 @@ def _load(first: Opened, source: Path | None, partial: bool, formats: Sequence[F
     return replace(columns, sources=texts)
 
 
+@overload
 def candidates(
     texts: Sequence[str],
     *,
     id: str | int = 0,
     scores: Sequence[float] | Mapping[str, Sequence[float]] | None = None,
     source: str | None = None,
-) -> Candidates:
-    """Make an n-best list from Python objects: texts, one score each or several named ones, the source."""
+) -> Candidates: ...
+@overload
+def candidates(texts: object, *, source: str | Sequence[str] | None = None, tokens: Tokens | None = None) -> Any: ...
+def candidates(
+    texts: Any,
+    *,
+    id: str | int | None = None,
+    scores: Sequence[float] | Mapping[str, Sequence[float]] | None = None,
+    source: str | Sequence[str] | None = None,
+    tokens: Tokens | None = None,
+) -> Any:
+    """Make an n-best list from Python objects: texts, one score each or several named ones, the source.
+
+    Instead of texts it takes what a model's library returns: vLLM's ``RequestOutput``, OpenAI's chat and text
+    completions, CTranslate2's results (``tokens`` says how to join their tokens), dictionaries of Hugging Face
+    pipelines, or decoded JSON of any shape that ``jsonl-nbest`` reads. For a list of them it returns a list of
+    n-best lists, with a ``source`` for each if given.
+    """
+    if isinstance(texts, str):
+        raise UsageError("candidates: expected a list of texts, found a single text")
+    if isinstance(texts, Mapping) or not hasattr(texts, "__len__") or not all(isinstance(text, str) for text in texts):
+        from smtformats.nbest.shared.json_objects import from_responses
+
+        if scores is not None or id is not None:
+            raise UsageError("candidates: a model's responses have their own scores, and ids by position")
+        return from_responses(texts, source, tokens)
     from smtformats import Candidates
 
+    if tokens is not None or not (source is None or isinstance(source, str)):
+        raise UsageError("candidates: texts have one source and no tokens to join")
     named = scores if isinstance(scores, Mapping) else ({} if scores is None else {"score": scores})
     layout = tuple(named)
     for name, column in named.items():
         if len(column) != len(texts):
             raise ValueError(f"expected {len(texts)} values of {name!r}, found {len(column)}")
     return Candidates(
-        id=str(id),
+        id="0" if id is None else str(id),
         texts=list(texts),
         layouts=[layout] * len(texts),
         values=[[float(named[name][i]) for name in layout] for i in range(len(texts))],

@@ -232,12 +232,12 @@ def test_strings_as_ids(smt: Smt) -> None:
 
 
 def test_json_of_others_is_no_text(smt: Smt) -> None:
-    Path("batch").write_text('{"custom_id": "a", "response": {"body": {"choices": []}}}\n' * 3)
+    Path("batch").write_text('{"custom_id": "a", "answers": ["b"]}\n' * 3)
     for call in (("-r", "ref", "batch"), ("-r", "batch", "good"), ("-r", "ref", "-s", "batch", "good")):
         result = smt("evaluate", *call)
         assert (result.code, result.out) == (1, "")
         assert result.err.startswith("smt: batch:1: field 1: expected lists as JSON lines")
-        assert "found JSON that looks like OpenAI batch output" in result.err
+        assert "found JSON objects with custom_id, answers; --from jsonl-nbest,text=answers.* reads" in result.err
 
 
 def _systems() -> list[str]:

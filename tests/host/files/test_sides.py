@@ -69,7 +69,7 @@ def test_lines_go_by_once(tmp_path: Path) -> None:
 def test_json_is_no_source(tmp_path: Path) -> None:
     (tmp_path / "src").write_text('{"messages": []}\n')
     with pytest.raises(
-        FormatError, match=r"src:1: field 1: expected .* or plain text, found JSON that looks like chat messages"
+        FormatError, match=r"src:1: field 1: expected .* or plain text, found JSON objects with messages"
     ):
         list(smt.read(lists(tmp_path / "l", 0), source=tmp_path / "src"))
     # A tab in an annotation is part of it.

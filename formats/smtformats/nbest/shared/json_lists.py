@@ -24,7 +24,7 @@ from smtformats.writing import write_each
 LISTS = ("hypotheses", "candidates", "outputs", "nbest", "translations")
 SENTENCE_ID = "sentence_id"
 IDS = ("id", SENTENCE_ID)
-SOURCES = ("source", "src", "input")
+SOURCES = ("source", "src", "input", "prompt")
 _CUT = "\0"
 _AFTER = " \t\r\n,"
 _ARRAY = re.compile(rf'"({"|".join(LISTS)})"[ \t]*:[ \t]*\[[ \t]*(.?)')
@@ -61,7 +61,7 @@ def lists_of(
             if nbest is None:
                 nbest = _parsed(line, origin, arrays, fill, sentence, first)
             nbest.file, nbest.line, nbest.first = lines.name, lines.number, count
-            before = known.setdefault(_normal(nbest.id), lines.number) if nbest.texts else lines.number
+            before = known.setdefault(normal_id(nbest.id), lines.number) if nbest.texts else lines.number
             if before != lines.number:
                 raise BadField("each id once", f"{quote(nbest.id)} again (first at {lines.name}:{before})")
         except BadField as bad:
@@ -120,7 +120,7 @@ def id_of(line: str, member: Member, first: int = 0) -> str:
     return str(member.value - first)
 
 
-def _normal(key: str) -> str:
+def normal_id(key: str) -> str:
     """Normalize an id for comparison: 07 is 7."""
     return str(int(key)) if is_id(key) else key
 

@@ -86,9 +86,14 @@ def spell_natively(nbest: Candidates, head: str, extras: Sequence[str], number: 
 
 
 def load_json(
-    stream: BinaryIO, name: str, max_bytes: int, names: Names, parse: Callable[[Lines], Iterator[Candidates]]
+    stream: BinaryIO, name: str, max_bytes: int, names: Names | None, parse: Callable[[Lines], Iterator[Candidates]]
 ) -> ListColumns:
-    """Load all lists of a file as columns; a file with any line in another shape is parsed as a whole."""
+    """Load all lists of a file as columns; a file with any line in another shape is parsed as a whole.
+
+    So is any file without ``names``.
+    """
+    if names is None:
+        return ListColumns.from_lists(parse(Lines(stream_of(pieces(stream)), name, max_bytes=max_bytes)))
     scanner = JsonListScanner(names.lists, names.texts, names.ids, names.sources, names.extras, max_bytes)
     again = stream.seekable()
     past: list[bytes] = []

@@ -21,6 +21,10 @@ _WHITE = re.compile(r"[ \t\r\n]*")
 _TOKENS = re.compile(r'"(?:[^"\\]|\\.)*"|[\[\]{}]')
 
 
+class TooDeep(BadField):
+    """A value with more levels of nesting than we read."""
+
+
 @dataclass(frozen=True)
 class Member:
     """A value of an object: its span in the line and its number among the members, from 1."""
@@ -58,13 +62,15 @@ def _constant(text: str) -> float:
 
 
 _DECODER = json.JSONDecoder(object_pairs_hook=_object, parse_int=_integer, parse_constant=_constant)
+LENIENT = json.JSONDecoder(object_pairs_hook=_object, parse_int=_integer)
+"""Reads ``NaN`` and ``Infinity``, which Python writes: for files where they may stand in members that are not used."""
 
 
-def _value(text: str, at: int) -> tuple[Any, int]:
+def decode(text: str, at: int, decoder: json.JSONDecoder = _DECODER) -> tuple[Any, int]:
     """Decode a value; returns it and its end."""
-    too_deep = BadField(f"JSON nested at most {MAX_DEPTH} deep", "more")
+    too_deep = TooDeep(f"JSON nested at most {MAX_DEPTH} deep", "more")
     try:
-        value, end = _DECODER.raw_decode(text, at)
+        value, end = decoder.raw_decode(text, at)
     except json.JSONDecodeError as error:
         what = error.msg[:1].lower() + error.msg[1:].removesuffix(" at")
         raise BadField("JSON", f"{what} at column {error.pos + 1}") from None
@@ -105,7 +111,7 @@ def array(text: str, at: int) -> tuple[Array, int]:
     if text[at : at + 1] == "]":
         return elements, at + 1
     while True:
-        value, end = _value(text, at)
+        value, end = decode(text, at)
         elements.values.append(value)
         elements.spans.append((at, end))
         at = _skip(text, end)
@@ -123,9 +129,9 @@ def members(text: str, arrays: Container[str] = ()) -> dict[str, Member]:
         at = _skip(text, _expect(text, _skip(text, 0), "{"))
         while text[at : at + 1] != "}" or fields:
             _expect(text, at, '"')
-            key, at = _value(text, at)
+            key, at = decode(text, at)
             start = _skip(text, _expect(text, _skip(text, at), ":"))
-            taken = array if key in arrays and text[start : start + 1] == "[" else _value
+            taken = array if key in arrays and text[start : start + 1] == "[" else decode
             value, end = taken(text, start)
             if key in fields:
                 raise BadField("each name once in an object", f"{quote(key)} twice")

@@ -1,0 +1,92 @@
+"""Readers of OpenAI's responses: chat and text completions, and the output of batches."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from smtformats.nbest.shared.json_drafts import (
+    KEYS,
+    DraftList,
+    DraftRow,
+    Failed,
+    Fields,
+    key_of,
+    sides,
+    take_logprobs,
+    text_of,
+)
+from smtformats.nbest.shared.spans import shown
+from smtformats.tokens import BadField
+
+Record = Mapping[str, Any]
+
+
+def read_batch(record: Record, join: str | None) -> DraftList:
+    draft = DraftList()
+    fields = Fields(record, "", draft)
+    draft.key = key_of(fields.take("custom_id"), "custom_id")
+    response, error = fields.take("response"), fields.take("error")
+    expected = "a response (the option failed=skip leaves out requests that failed)"
+    if error or response is None:
+        raise Failed(expected, f"the error {_message(error)}" if error else "none")
+    inner = Fields(response, "response.", draft)
+    status = inner.take("status_code")
+    body, path = (inner.take("body"), "response.body.") if "body" in response else (response, "response.")
+    if status not in (None, 200):
+        inner_error = body.get("error") if isinstance(body, Mapping) else None
+        raise Failed(expected, f"the status {shown(status)}, {_message(inner_error)}")
+    _choices(Fields(body, path, draft), path, draft)
+    if body is not response:
+        inner.close()
+    fields.close()
+    return draft
+
+
+def _message(error: Any) -> str:
+    return shown(error.get("message", error) if isinstance(error, Mapping) else error)
+
+
+def read_completions(record: Record, join: str | None) -> DraftList:
+    draft = DraftList()
+    fields = Fields(record, "", draft)
+    # With an `object`, the id is that of the server's response.
+    sides(fields, draft, keys=[name for name in KEYS if name != "id" or "object" not in record])
+    _choices(fields, "", draft)
+    return draft
+
+
+def _choices(fields: Fields, path: str, draft: DraftList) -> None:
+    """Read the choices of a chat or text completion."""
+    choices = fields.take("choices")
+    if not isinstance(choices, list):
+        raise BadField(f"an array as {path}choices", shown(choices))
+    if not choices:
+        raise Failed("a choice (the option failed=skip leaves out records without one)", "none")
+    for i, choice in enumerate(choices):
+        try:
+            draft.rows.append(_choice(Fields(choice, f"{path}choices.*.", draft), f"{path}choices.*.", draft))
+        except BadField as bad:
+            raise type(bad)(f"choice {i + 1}: {bad.expected}", bad.found) from None
+    fields.close()
+
+
+def _choice(fields: Fields, path: str, draft: DraftList) -> DraftRow:
+    message = fields.take("message")
+    if message is None:
+        row = DraftRow(fields.text("text"))
+    else:
+        inner = Fields(message, f"{path}message.", draft)
+        inner.take("role")
+        content = inner.take("content")
+        if content is None:
+            why = message.get("refusal")
+            expected = "an answer as message.content (the option failed=skip leaves out records without one)"
+            raise Failed(expected, shown(why) if why else "null")
+        row = DraftRow(text_of(content, "message.content"))
+        inner.extra(row, "refusal")
+        inner.close()
+    take_logprobs(fields, row, path, draft)
+    fields.extra(row, "index", "finish_reason", "stop_reason")
+    fields.close()
+    return row
