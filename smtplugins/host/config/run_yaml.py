@@ -51,8 +51,15 @@ class ModelConfig:
 
     @property
     def paths(self) -> tuple[Path, ...]:
-        """The files of the tables."""
-        return tuple(table.path for table in self.tables)
+        """The files of tables and weights, and those that options of features name."""
+        features = [*self.features, *(feature for one in self.passes for feature in one.features)]
+        named = [str(value) for feature in features for value in feature.options.values()]
+        weights = [path for path in (self.weights, *(one.weights for one in self.passes)) if path is not None]
+        return (
+            *(table.path for table in self.tables),
+            *weights,
+            *(Path(name) for name in named if os.path.isfile(name)),
+        )
 
 
 @dataclass(frozen=True)

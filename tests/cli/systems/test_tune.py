@@ -320,7 +320,8 @@ class TestDecoder:
         assert (other.code, other.err) == (0, "")
         assert Path("other/weights").exists()
         record = json.loads(Path("out/manifest.json").read_text())
-        assert sorted(Path(path).name for path in record["inputs"]) == ["ref.en", "rules.txt", "source.de"]
+        names = sorted(Path(path).name for path in record["inputs"])
+        assert names == ["en.arpa", "ref.en", "rules.txt", "source.de", "weights"]
 
     def test_features_are_added_to_those_of_the_configuration(self, smt: Smt) -> None:
         arguments = ("tune", "-r", "ref.en", *TOY, *BLEU, "--iterations", "1", "-k", "5", "-o", "w", "-q")

@@ -157,6 +157,9 @@ def _backoffs(draft: Draft) -> list[str | None]:
     given = draft.every("decoding-graph-backoff")
     values = [token for setting in given for token in blanks(setting.value)]
     tables = _tables(draft)
+    if any(value != "0" for value in values[max(1, len(tables)) :]):
+        draft.refuse(given[-1], f"at most a number for each table, {len(tables)} in all", found=" ".join(values))
+        return []
     steps = [blanks(setting.value)[-1] for setting in draft.every("mapping")]
     names = [[str(i), table.name] for i, table in enumerate(tables)]
     ordered = all(step in known for step, known in zip(steps, names, strict=False))

@@ -31,7 +31,7 @@ class GraphChoice(ListChoice):
     def ngrams(self, graph: Hypergraph, endings: Callable[[], Sequence[int]] | None, words: int) -> dict[Ngram, float]:
         """The n-grams of the graph's best part, which are more for more ``words``; see :func:`ngram_scores`."""
         if endings is None:
-            raise UsageError("needs a decoder of phrases, with their last phrases (Decoding.endings)")
+            raise UsageError("needs the decoder `phrase` without constraints (a plugin's decoder: `Decoding.endings`)")
         part = best_part(graph, endings(), self.density * words)
         return ngram_scores(part, self.scale, once=isinstance(self, LatticeRisk))
 

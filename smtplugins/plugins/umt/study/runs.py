@@ -40,8 +40,7 @@ class CaseStudy(Study):
     def inputs(self) -> list[str]:
         """The texts, references, grammars and weights."""
         model = self.case.loaded.model
-        files = [*model.paths, *([model.weights] if model.weights else [])]
-        return [*self.tuned_on(), self.case.test, *self.case.test_references, *map(str, files)]
+        return [*self.tuned_on(), self.case.test, *self.case.test_references, *map(str, model.paths)]
 
     def tuned_on(self) -> list[str]:
         """The text that systems learn from, with its references."""

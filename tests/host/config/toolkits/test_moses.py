@@ -284,6 +284,12 @@ def test_backoff(values: str, meant: list[int]) -> None:
         assert unused() == []
 
 
+def test_backoff_for_tables_that_are_not_there() -> None:
+    text = f"[mapping]\n0 T 0\n1 T 1\n[decoding-graph-backoff]\n0\n1\n2\n[feature]\n{TABLES}"
+    message = "decoding-graph-backoff: expected at most a number for each table, 2 in all, found '0 1 2'"
+    assert message in refused(text, "decoding-graph-backoff")
+
+
 def test_backoff_in_another_order() -> None:
     text = f"[mapping]\n0 T 1\n1 T 0\n[decoding-graph-backoff]\n0\n3\n[feature]\n{TABLES}"
     assert "decoding-graph-backoff: expected tables in the order of [mapping]" in refused(
