@@ -136,6 +136,10 @@ class Host(Judging, Learning, Estimation):
         source: Path | None = None,
         allow_partial: bool = False,
         format: str | Mapping[str, str] | None = None,
+        derivations: int | None = None,
+        unique: bool = False,
+        weights: Mapping[str, Mapping[str, float] | Path] | None = None,
+        missing_weight: float | None = None,
     ) -> ListStream:
         """Pool the candidates of several systems, joined by id.
 
@@ -147,7 +151,9 @@ class Host(Judging, Learning, Estimation):
         ``0``, or ``error``. ``scores="totals"`` leaves the features out, for weights from few sentences. ``ranks``
         adds the ranks as ``SYSTEM.rank``. A text is one candidate unless ``dedup`` is False. The total is the log of
         the mean of the systems' posterior probabilities of the text. ``source`` is joined by id; ``allow_partial``
-        accepts ids that only some systems have. ``format``: of all systems, or by name.
+        accepts ids that only some systems have. ``format``: of all systems, or by name. Of forests, search graphs and
+        lattices the candidates are the best ``derivations`` (default: 100), of different texts if ``unique``.
+        ``weights`` by system compute its totals; ``missing_weight`` is that of features without one.
         """
         from smtplugins.host.pooling.pools import merge
 
@@ -160,6 +166,10 @@ class Host(Judging, Learning, Estimation):
             source=source,
             allow_partial=allow_partial,
             format=format,
+            derivations=derivations,
+            unique=unique,
+            weights={name: weights_of(self, table) or {} for name, table in (weights or {}).items()},
+            missing_weight=missing_weight,
             formats=self.formats(),
         )
 

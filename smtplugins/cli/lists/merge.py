@@ -15,8 +15,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "systems",
         nargs="+",
         metavar="[NAME=]FILE",
-        help="n-best lists, or a text with one candidate for each sentence; the default name is the file's up to the "
-        "first dot",
+        help="n-best lists, a forest or a folder of them, or a text with one candidate for each sentence; the default "
+        "name is the file's up to the first dot",
     )
     parser.add_argument(
         "--from",
@@ -46,6 +46,16 @@ def configure(parser: argparse.ArgumentParser) -> None:
     )
     options.add_source(parser)
     options.add_partial(parser)
+    options.add_derivations(parser, weights=False)
+    parser.add_argument(
+        "-w",
+        "--weights",
+        action="append",
+        default=[],
+        metavar="NAME=FILE",
+        help="weights for the totals of a system, and to search its forests with (repeatable)",
+    )
+    options.add_missing_weight(parser)
     options.add_output(parser, default="jsonl")
 
 
@@ -66,8 +76,20 @@ def run(args: argparse.Namespace) -> None:
     if systems and unnamed:
         raise UsageError(f"expected NAME=FILE for all systems or for none, found {unnamed[0]!r}")
     host = options.load_host(args)
-    pool = options.call(host.merge, args, systems=systems or unnamed, format=_formats(args.from_formats, systems))
+    given = {"systems": systems or unnamed, "format": _formats(args.from_formats, systems)}
+    pool = options.call(host.merge, args, **given, weights=_weights(args.weights))
     options.write_lists(host, pool, args)
+
+
+def _weights(given: list[str]) -> dict[str, str]:
+    """The files of weights by system."""
+    by_name: dict[str, str] = {}
+    for text in given:
+        name, equals, path = text.partition("=")
+        if not equals or not name or not path or name in by_name:
+            raise UsageError(f"--weights: expected NAME=FILE, once for each system, found {text!r}")
+        by_name[name] = path
+    return by_name
 
 
 def _formats(given: list[str], systems: dict[str, str]) -> str | dict[str, str] | None:

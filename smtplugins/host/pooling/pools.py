@@ -27,6 +27,10 @@ def merge(
     source: Path | None = None,
     allow_partial: bool = False,
     format: str | Mapping[str, str] | None = None,
+    derivations: int | None = None,
+    unique: bool = False,
+    weights: Mapping[str, Mapping[str, float] | Path] | None = None,
+    missing_weight: float | None = None,
     formats: Iterable[Format] | None = None,
 ) -> ListStream:
     """Pool the candidates of several systems; see :meth:`smtplugins.host.host.Host.merge`."""
@@ -34,11 +38,11 @@ def merge(
     from smtplugins.host.files.opening import find_format
     from smtplugins.host.files.sides import join_side
     from smtplugins.host.pooling.merging import PoolOptions, pooled
-    from smtplugins.host.pooling.systems import pooled_systems
+    from smtplugins.host.pooling.systems import ForestOptions, pooled_systems
 
     options = PoolOptions(missing, scores, ranks, dedup, allow_partial)
     known = list(all_formats() if formats is None else formats)
-    opened = pooled_systems(systems, known, format)
+    opened = pooled_systems(systems, known, format, ForestOptions(derivations, unique, weights or {}, missing_weight))
     name = "+".join(system.name for system in opened)
 
     def start() -> Iterator[Candidates]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -15,8 +15,8 @@ from smtplugins.contracts.errors import SmtError, UsageError
 from smtplugins.contracts.spec import suggestion
 from smtplugins.host.arguments import argument
 from smtplugins.host.files.joining import Joined, Texts, file_positions, find_places, normal_id, texts_in
-from smtplugins.host.files.lists import ListStream, as_stream
-from smtplugins.host.files.opening import open_known
+from smtplugins.host.files.lists import KINDS, ListStream, as_stream, stream_of_opened
+from smtplugins.host.files.opening import Path, open_known
 
 _NAME = re.compile(r"[^\s,=:|.\[\]]+")
 _MARKED = "moses-xml"
@@ -65,8 +65,26 @@ class PooledSystem:
         return False
 
 
+@dataclass(frozen=True)
+class ForestOptions:
+    """Lists of forests: their length and whether texts differ; ``weights`` by system compute totals, of lists too."""
+
+    derivations: int | None = None
+    unique: bool = False
+    weights: Mapping[str, Mapping[str, float] | Path] = field(default_factory=dict)
+    missing: float | None = None
+
+    def rescored(self, name: str, lists: ListStream) -> ListStream:
+        """The lists under the weights of a system, if it has any."""
+        weights = self.weights.get(name)
+        return lists if weights is None else lists.rescore(weights, missing=self.missing)
+
+
 def pooled_systems(
-    systems: Mapping[str, Any] | Iterable[Any], formats: Sequence[Format], spelled: str | Mapping[str, str] | None
+    systems: Mapping[str, Any] | Iterable[Any],
+    formats: Sequence[Format],
+    spelled: str | Mapping[str, str] | None,
+    forests: ForestOptions,
 ) -> list[PooledSystem]:
     """Open all systems: ``systems`` by name, or paths that name them; ``spelled``: formats of all, or by name."""
     named = dict(systems) if isinstance(systems, Mapping) else _named(systems)
@@ -79,7 +97,15 @@ def pooled_systems(
     for name in by_name:
         if name not in named:
             raise UsageError(f"format of system {name!r}: expected the name of a system{suggestion(name, named)}")
-    return [_open(name, system, formats, by_name.get(name)) for name, system in named.items()]
+    for name in forests.weights:
+        if name not in named:
+            raise UsageError(f"weights of system {name!r}: expected the name of a system{suggestion(name, named)}")
+    reader = _Reader(formats, forests)
+    opened = [_open(name, system, reader, by_name.get(name)) for name, system in named.items()]
+    if (forests.derivations is not None or forests.unique) and not reader.forests:
+        option = argument("derivations", "-k") if forests.derivations is not None else argument("unique=True")
+        raise UsageError(f"{option}: expected forests or lattices among the systems, found none")
+    return opened
 
 
 def _named(systems: Iterable[Any]) -> dict[str, Any]:
@@ -95,17 +121,17 @@ def _named(systems: Iterable[Any]) -> dict[str, Any]:
     return named
 
 
-def _open(name: str, system: Any, formats: Sequence[Format], spelled: str | None) -> PooledSystem:
+def _open(name: str, system: Any, reader: _Reader, spelled: str | None) -> PooledSystem:
     if isinstance(system, (str, os.PathLike)):
         file = os.fspath(system)
-        lists, numbered = _of_file(file, formats, spelled)
+        lists, numbered = reader.read(name, file, spelled)
     else:
         file, numbered = getattr(system, "name", f"<{name}>"), True
         listed = system if isinstance(system, (ListStream, Candidates)) else list(system)
         if isinstance(listed, list) and listed and all(isinstance(item, str) for item in listed):
             lists, numbered = ListColumns.from_lists(_of_texts(Texts(listed, file, False), "")), False
         else:
-            lists = as_stream(listed).load()
+            lists = reader.options.rescored(name, as_stream(listed)).load()
     positions = file_positions(lists, file)
     find_places(positions, Joined([]))
     for k, (key, where) in enumerate(positions):
@@ -114,20 +140,31 @@ def _open(name: str, system: Any, formats: Sequence[Format], spelled: str | None
     return PooledSystem(name, file, lists, numbered, {normal_id(key): k for k, key in enumerate(lists.ids)})
 
 
-def _of_file(path: str, formats: Sequence[Format], spelled: str | None) -> tuple[ListColumns, bool]:
-    """The lists of a file, and whether it carries ids."""
-    if path == "-":
-        raise UsageError("a system of a pool is read from a file, not from standard input")
-    known = [fmt for fmt in formats if fmt.kind in ("nbest", "corpus") and fmt.name != _MARKED]
-    opened = open_known(path, None, spelled, known)
-    if opened.record.kind == "corpus":
-        with opened:
-            (texts,) = texts_in(opened, "system")
-        return ListColumns.from_lists(_of_texts(texts, path)), texts.numbered
-    opened.close()
-    from smtplugins.host.files.lists import read
+@dataclass
+class _Reader:
+    """Reads the files of systems; ``forests`` counts those whose lists are the best derivations of forests."""
 
-    return read(path, format=spelled, formats=formats).load(), True
+    formats: Sequence[Format]
+    options: ForestOptions
+    forests: int = 0
+
+    def read(self, name: str, path: str, spelled: str | None) -> tuple[ListColumns, bool]:
+        """The lists of a file, and whether it carries ids."""
+        if path == "-":
+            raise UsageError("a system of a pool is read from a file, not from standard input")
+        known = [fmt for fmt in self.formats if fmt.kind in (*KINDS, "corpus") and fmt.name != _MARKED]
+        opened = open_known(path, None, spelled, known)
+        if opened.record.kind == "corpus":
+            with opened:
+                if name in self.options.weights:
+                    raise UsageError(f"weights of system {name!r}: expected lists or forests, found text in {path}")
+                (texts,) = texts_in(opened, "system")
+            return ListColumns.from_lists(_of_texts(texts, path)), texts.numbered
+        lists: dict[str, Any] = {"known": known}
+        if opened.record.kind == "hypergraph":
+            self.forests += 1
+            lists |= {"derivations": self.options.derivations, "unique": self.options.unique}
+        return self.options.rescored(name, stream_of_opened(opened, **lists)).load(), True
 
 
 def _of_texts(texts: Texts, file: str) -> Iterator[Candidates]:

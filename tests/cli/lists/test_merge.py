@@ -107,9 +107,64 @@ def test_formats_of_systems(smt: Smt) -> None:
     assert (result.code, "--from: expected NAME=FORMAT with the name of a system" in result.err) == (2, True)
 
 
+def test_forests_are_systems(smt: Smt) -> None:
+    Path("forests.plf").write_text("((('a',0.5,1),('the',0.25,1),),(('house',1,1),),)\n" * 2)
+    Path("w").write_text("LatticeCost_0 -1\n")
+    Path("m.w").write_text("LM0 0.5\n")
+    result = smt("merge", "f=forests.plf", "moses=m.nbest")
+    assert (result.code, result.err) == (
+        1, "smt: forests.plf:1: forest 0: expected scores, found none; --weights computes them\n"
+    )  # fmt: skip
+    weights = ["-w", "f=w", "-w", "moses=m.w"]
+    lists = smt("merge", "f=forests.plf", "moses=m.nbest", *weights, "--missing", "min").ok().splitlines()
+    # A text of a forest has the scores of its best derivation, a list the totals of its weights.
+    rows = [(item["system"], item["text"], item["scores"]) for item in json.loads(lists[1])["hypotheses"]]
+    assert rows == [
+        ("f,moses", "the house",
+         {"f.LatticeCost_0": 1.25, "f.total": -1.25, "moses.LM0": -4, "moses.total": -2}),
+        ("f", "a house", {"f.LatticeCost_0": 1.5, "f.total": -1.5, "moses.LM0": -4, "moses.total": -2}),
+    ]  # fmt: skip
+    short = smt("merge", "f=forests.plf", "moses=m.nbest", *weights, "-k", "1", "--unique").ok().splitlines()
+    assert [item["text"] for item in json.loads(short[1])["hypotheses"]] == ["the house"]
+
+
+@pytest.mark.shared
+def test_lists_of_cdecs_forests_have_the_texts_of_its_lists(smt: Smt, shared: Path) -> None:
+    folder = shared / "gold/cdec/first50"
+    forests = [f"forest={folder / 'forest.lm'}", "--from", "forest=cdec-json-hypergraph", "-k", "10", "--unique"]
+    forests += ["-w", f"forest={folder / 'weights.tuned'}"]
+    pool = smt("merge", f"cdec={folder / 'kbest100.unique.txt.gz'}", *forests).ok()
+    systems = {item["system"] for line in pool.splitlines() for item in json.loads(line)["hypotheses"]}
+    assert systems == {"cdec,forest", "cdec"}
+
+
+@pytest.mark.shared
+def test_oracles_of_pools_are_no_worse(smt: Smt, shared: Path) -> None:
+    gold = shared / "gold"
+    files = {
+        "moses": gold / "moses/pb/nbest100.labeled.distinct.txt.gz",
+        "chart": gold / "moses/hiero/nbest100.distinct.txt.gz",
+        "cdec": gold / "cdec/first50/kbest100.unique.txt.gz",
+    }
+    refs = ["-r", gold / "cdec/first50/ref.en", "-f", "json"]
+    smt("merge", *(f"{name}={path}" for name, path in files.items()), "-o", "pool").ok()
+    scores = {
+        name: json.loads(smt("oracle", path, *refs).ok())[-1]["score"]
+        for name, path in [*files.items(), ("pool", "pool")]
+    }
+    assert scores["pool"] > max(scores[name] for name in files) + 4
+    chosen = json.loads(smt("evaluate", "pool", *refs).ok())[0]["chosen"]
+    assert max(counts["sentences"] for counts in chosen.values()) <= 50
+    assert set(chosen) == set(files)
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
+        (["m=m.nbest", "-k", "3"], "-k: expected forests or lattices among the systems, found none"),
+        (["m=m.nbest", "-w", "c=w"], "weights of system 'c': expected the name of a system; known: m"),
+        (["m=m.nbest", "-w", "w"], "--weights: expected NAME=FILE, once for each system, found 'w'"),
+        (["t=text", "-w", "t=w"], "weights of system 't': expected lists or forests, found text in text"),
         (["m=m.nbest", "m=c.nbest"], "expected different system names, found 'm' twice"),
         (["m=m.nbest", "c.nbest"], "expected NAME=FILE for all systems or for none, found 'c.nbest'"),
         (["=m.nbest"], "system '=m.nbest': expected FILE or NAME=FILE"),
@@ -117,6 +172,7 @@ def test_formats_of_systems(smt: Smt) -> None:
     ],
 )
 def test_wrong_calls(smt: Smt, arguments: list[str], message: str) -> None:
+    Path("w").write_text("LM0 1\n")
     result = smt("merge", *arguments)
     assert (result.code, result.out, result.err) == (2, "", f"smt: {message}\n")
 
