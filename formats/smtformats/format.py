@@ -36,8 +36,8 @@ class Format:
     ``NAME,key=value``; ``load`` takes those of ``parse``. ``lookup(path)`` opens a table that can be asked for
     phrases, but perhaps not listed (:class:`smtformats.grammar.shared.lookup.PhraseLookup`), or returns None if it is
     to be loaded; it takes the options of ``parse``. ``carries`` names the extra fields of records that ``write``
-    keeps. ``example`` is a small file of the format, shown on its page. ``confirms(path)`` tells by the whole file
-    whether it is of this format, for formats whose files begin alike.
+    keeps, ``*`` stands for all. ``example`` is a small file of the format, shown on its page. ``confirms(path)`` tells
+    by the whole file whether it is of this format, for formats whose files begin alike.
 
     If several formats match, the lowest ``fallback`` wins: a format that is more specific than one of 0 has -1.
 
@@ -68,6 +68,10 @@ class Format:
     max_line: int = MAX_LINE_BYTES
     max_size: int = MAX_UNPACKED_BYTES
     example: str = ""
+
+    def lost(self, names: Iterable[str]) -> set[str]:
+        """Those of the extra fields of these names that ``write`` does not keep."""
+        return set() if "*" in self.carries else set(names) - self.carries
 
     def read(self, lines: Lines) -> Any:
         """Read a file that holds exactly one record."""

@@ -26,9 +26,13 @@ def test_to_text_and_table(smt: Smt, nbest: Path) -> None:
     assert smt("convert", "--to", "text", nbest, "-q").ok() == "a house\na home\nthe house\n"
     table = smt("convert", "--to", "tsv", nbest, "-q").ok()
     assert table.splitlines()[:2] == [
-        "id\trank\ttext\ttotal\tLM0\tTM0[0]\tTM0[1]",
-        "0\t1\ta house\t-1.5\t-2\t-1.5\t-3",
+        "id\trank\ttext\ttotal\tLM0\tTM0[0]\tTM0[1]\textra.alignment",
+        "0\t1\ta house\t-1.5\t-2\t-1.5\t-3\t0-0 1-1",
     ]
+    Path("table").write_text(table)
+    smt("convert", "table", "--to", "moses", "-o", "back", "-q").ok()
+    smt("convert", "back", "--to", "tsv", "-o", "again", "-q").ok()
+    assert Path("again").read_text() == table
 
 
 def test_what_is_lost_is_noted(smt: Smt, nbest: Path) -> None:

@@ -196,8 +196,8 @@ def test_read_wants_exactly_one() -> None:
         text.read(lines("one\ntwo\n"))
     with pytest.raises(FormatError, match="x:1: expected exactly one record, found 0"):
         text.read(lines(""))
-    table = next(record for record in all_formats() if record.name == "tsv-nbest")
-    with pytest.raises(TypeError, match="tsv-nbest cannot be read"):
+    table = next(record for record in all_formats() if record.name == "text-nbest")
+    with pytest.raises(TypeError, match="text-nbest cannot be read"):
         table.read(lines("a\n"))
 
 

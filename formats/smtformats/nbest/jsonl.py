@@ -43,6 +43,7 @@ from dataclasses import replace
 from typing import Any, BinaryIO, Literal, TextIO
 
 from smtformats.candidates import Candidates, Layout
+from smtformats.errors import quote
 from smtformats.files import MAX_LINE_BYTES, Lines
 from smtformats.format import Format, Number
 from smtformats.list_columns import ListColumns
@@ -235,10 +236,18 @@ def _change_candidate(nbest: Candidates, i: int, element: str, number: Number) -
 def _compose(nbest: Candidates, number: Number) -> str:
     source = "" if nbest.source is None else f'"source": {string(nbest.source)}, '
     head = "{" + f'"id": {compose_id(nbest)}, {source}"hypotheses": ['
-    # What was read from another shape is kept whole.
-    kept = list(nbest.extras) if nbest.origin == NAME else [name for name in _EXTRAS if name in nbest.extras]
+    kept = _kept(nbest)
     spelled = spell_natively(nbest, head, kept, number)
     return spelled + "]}" if spelled is not None else f"{head}{', '.join(_spell_items(nbest, kept, number))}]}}"
+
+
+def _kept(nbest: Candidates) -> list[str]:
+    """The names of extra fields, those of the format first."""
+    for name in nbest.extras:
+        if name in (TEXTS[0], *SCORES, CUMULATIVE):
+            raise BadField("extra fields with names other than those of the text and scores", quote(name))
+    known = [name for name in _EXTRAS if name in nbest.extras]
+    return [*known, *(name for name in nbest.extras if name not in known)]
 
 
 def _spell_items(nbest: Candidates, kept: Sequence[str], number: Number) -> list[str]:
@@ -280,6 +289,6 @@ FORMAT = Format(
     write=write,
     suffixes=(".jsonl",),
     fallback=-1,
-    carries=frozenset(_EXTRAS),
+    carries=frozenset("*"),
     example='{"id": 0, "source": "ein haus", "hypotheses": [{"text": "a house", "scores": {"lm": -3.5}}]}\n',
 )

@@ -185,8 +185,8 @@ def _list_format(host: Host, translator: Translator, outputs: Outputs) -> tuple[
     wanted = check_fields(outputs.fields)
     if wanted and record is None:
         raise UsageError(f"field {wanted[0]!r}: expected n-best lists, found translations alone")
-    if record is not None and not record.carries.issuperset(wanted):
-        raise UsageError(f"{record.name} has no place for {', '.join(sorted({*wanted} - record.carries))}")
+    if record is not None and (lost := record.lost(wanted)):
+        raise UsageError(f"{record.name} has no place for {', '.join(sorted(lost))}")
     return record, wanted
 
 

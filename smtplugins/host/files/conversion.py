@@ -81,7 +81,7 @@ def _note_losses(records: Iterator[Any], record: Format, before: Format | None, 
             # What was read is copied.
             yield item
             continue
-        here = set(getattr(item, "extras", ())) - record.carries
+        here = record.lost(getattr(item, "extras", ()))
         if isinstance(item, GraphColumns):
             # cdec's columns hold -1 and 0 where a value is absent.
             here = {name for name in here & SHARED_EXTRAS if item.extras[name].max(initial=0) > 0}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -156,11 +157,15 @@ def test_composed() -> None:
     text = written([nbest])
     assert text == (
         '{"id": "007", "source": "\\"x\\"", "hypotheses": [{"text": "a\\n|||", "score": -0.1, '
-        '"scores": {"F[0]": -1.5, "A b": 0}, "alignment": "0-0"}, {"text": "\u2028", "score": 5}]}\n'
+        '"scores": {"F[0]": -1.5, "A b": 0}, "alignment": "0-0", "mine": "1"}, '
+        '{"text": "\u2028", "score": 5, "mine": "2"}]}\n'
     )
     (again,) = read(text)
     assert (again.id, again.source, list(again.rows())) == (nbest.id, nbest.source, list(nbest.rows()))
-    assert again.extras == {"alignment": ["0-0", ""]}
+    assert again.extras == nbest.extras
+    for name in ("text", "cumulative_logprob", "score", "logprob"):
+        with pytest.raises(FormatError, match="x:3: field 1: expected extra fields with names other than"):
+            written([replace(nbest, extras={name: ["1", "2"]}, file="x", line=3)])
     assert written([Candidates("7", ["a"], [()], [[]])]) == '{"id": 7, "hypotheses": [{"text": "a", "scores": {}}]}\n'
 
 

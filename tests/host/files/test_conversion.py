@@ -99,8 +99,8 @@ def test_text_and_table(host: Host, folder: Path) -> None:
     assert (folder / "out").read_text() == "a house\nthe house\n"
     convert(host, folder / "moses.nbest", folder / "out", to_format="tsv")
     header, first, _ = (folder / "out").read_text().splitlines()
-    assert header == "id\trank\ttext\ttotal\tLM0\tTM0[0]\tTM0[1]"
-    assert first == "0\t1\ta house\t-1.5\t-2\t-1.5\t-3"
+    assert header == "id\trank\ttext\ttotal\tLM0\tTM0[0]\tTM0[1]\textra.segmentation\textra.alignment"
+    assert first.startswith("0\t1\ta house\t-1.5\t-2\t-1.5\t-3\t")
 
 
 def test_precision_is_that_of_new_numbers(host: Host, tmp_path: Path) -> None:
@@ -123,8 +123,8 @@ def test_other_kind_is_refused_and_nothing_written(host: Host, folder: Path, to_
 
 
 def test_what_can_only_be_written_is_no_input(host: Host, folder: Path) -> None:
-    with pytest.raises(UsageError, match="format 'tsv-nbest' can only be written"):
-        convert(host, folder / "moses.nbest", folder / "out", "tsv-nbest")
+    with pytest.raises(UsageError, match="format 'text-nbest' can only be written"):
+        convert(host, folder / "moses.nbest", folder / "out", "text-nbest")
 
 
 def test_a_file_can_be_converted_onto_itself(host: Host, folder: Path) -> None:
