@@ -11,6 +11,18 @@ from smtformats.tokens import BadField
 Record = TypeVar("Record")
 
 
+class Written(int):
+    """The number of records that were written, and a note of those that left nothing."""
+
+    note: str
+
+    def __new__(cls, count: int, note: str = "") -> Written:
+        """Add a note to a count."""
+        written = super().__new__(cls, count)
+        written.note = note
+        return written
+
+
 class RawRecord(Protocol):
     """A record that keeps its text as read and the name of the format that read it."""
 

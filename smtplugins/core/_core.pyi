@@ -982,6 +982,11 @@ class MetricReferences:
         A row for each hypothesis against the weighted mean of all references; for BLEU and chrF.
         """
 
+def word_posteriors(words: numpy.typing.NDArray[numpy.int32], offsets: numpy.typing.NDArray[numpy.int64], probabilities: numpy.typing.NDArray[numpy.float64]) -> numpy.typing.NDArray[numpy.float64]:
+    """
+    For each word the probability of the texts that have it where a Levenshtein alignment puts it.
+    """
+
 def tokenize_13a(text: str) -> str:
     """
     The tokens of mteval-v13a with single blanks between them, as by sacrebleu's tokenizer 13a.

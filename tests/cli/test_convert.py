@@ -221,7 +221,7 @@ def test_preferences_by_totals_and_by_a_metric(smt: Smt) -> None:
     Path("source").write_text("ein haus\nix\n")
     Path("reference").write_text("the house\nx\n")
     by_total = smt("convert", "lists", "--to", "preferences", "-s", "source")
-    assert by_total.err == "smt: note: preferences-nbest: 1 of 2 lists have nothing to write and are left out\n"
+    assert by_total.err == "smt: note: preferences-nbest: 1 of 2 lists have no pair: left out\n"
     (row,) = map(json.loads, by_total.out.splitlines())
     assert (row["prompt"], row["chosen"], row["rejected"], row["margin"]) == ("ein haus", "a house", "house a", 2.5)
     for metric, sign in (("chrf", 1), ("wer", -1)):

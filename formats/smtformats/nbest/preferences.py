@@ -23,7 +23,7 @@ from smtformats.format import Format, Number
 from smtformats.nbest.shared.json_lists import compose_id
 from smtformats.nbest.shared.spans import spell_number, string
 from smtformats.tokens import BadField
-from smtformats.writing import write_each
+from smtformats.writing import Written, write_each
 
 NAME = "preferences-nbest"
 
@@ -45,7 +45,7 @@ def pairs_of(nbest: Candidates, pairs: int, margin: float) -> Iterator[tuple[int
 
 
 def write(lists: Iterable[Candidates], out: TextIO, number: Number, *, pairs: int = 1, margin: float = 0.0) -> int:
-    """Write pairs as JSON lines; returns the number of lists that have any."""
+    """Write pairs as JSON lines; returns the number of lists, with a note of those without a pair."""
     if pairs < 1:
         raise FormatError("pairs of 1 or more for each list", str(pairs), file=NAME)
     if not margin >= 0 or math.isinf(margin):
@@ -65,7 +65,7 @@ def write(lists: Iterable[Candidates], out: TextIO, number: Number, *, pairs: in
         least = f" by at least {number(margin)}" if margin else ""
         expected = f"a list with two texts whose totals differ{least}"
         raise FormatError(expected, f"none in {seen}", file=last.file, line=last.line)
-    return count
+    return Written(seen, f"{seen - count} of {seen} lists have no pair: left out" if count < seen else "")
 
 
 def _spell_pair(nbest: Candidates, best: int, worst: int, number: Number) -> str:

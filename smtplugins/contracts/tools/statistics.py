@@ -12,6 +12,7 @@ from smtplugins.core.metrics.statistics import (
     score_rows,
     segments_of,
     tokenize_13a,
+    word_posteriors,
 )
 
 __all__ = [
@@ -24,4 +25,5 @@ __all__ = [
     "segments_of",
     "tokenize_13a",
     "wilcoxon_p",
+    "word_posteriors",
 ]

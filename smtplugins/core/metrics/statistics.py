@@ -2,7 +2,7 @@
 
 ``MetricReferences`` holds the references of segments for one metric and compares any number of hypotheses with them,
 as texts or as word ids; words are split as by ``str.split``. ``bleu_scores`` and ``chrf_scores`` are sacrebleu's
-formulas, ``tokenize_13a`` is its default tokenizer for BLEU.
+formulas, ``tokenize_13a`` is its default tokenizer for BLEU. ``word_posteriors`` aligns the texts of a list.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from smtplugins.core._core import MetricReferences as MetricReferences
 from smtplugins.core._core import bleu_scores as bleu_scores
 from smtplugins.core._core import chrf_scores as chrf_scores
 from smtplugins.core._core import tokenize_13a as tokenize_13a
+from smtplugins.core._core import word_posteriors as word_posteriors
 
 
 def score_rows(stats: Any, score: Any) -> NDArray[Any]:

@@ -13,6 +13,7 @@ from smtformats.files import open_write
 from smtformats.grammar.rules import Rule
 from smtformats.hypergraph.graph import SHARED_EXTRAS, GraphColumns
 from smtformats.tokens import is_id
+from smtformats.writing import Written
 from smtplugins.contracts.errors import SmtError, UsageError
 from smtplugins.contracts.spec import Spec, suggestion
 from smtplugins.host.arguments import argument
@@ -48,17 +49,9 @@ def write_records(
         what = what if record is None else f"{record.name} can only be read; name another format"
         raise UsageError(f"{what} with {argument('to_format', '--to')}: {', '.join(fitting)}")
     told = _note_losses(_note_ids(records, record, target, note), record, record_format, note)
-    count = 0
-
-    def counted() -> Iterator[Any]:
-        nonlocal count
-        for item in progress(told, kind, quiet=quiet):
-            count += 1
-            yield item
-
-    written = write_all(record, counted(), target, precision)
-    if kind == "nbest" and written < count:
-        note(f"{record.name}: {count - written} of {count} lists have nothing to write and are left out")
+    written = write_all(record, progress(told, kind, quiet=quiet), target, precision)
+    if isinstance(written, Written) and written.note:
+        note(f"{record.name}: {written.note}")
     return written
 
 

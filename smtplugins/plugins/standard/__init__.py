@@ -56,6 +56,13 @@ def _hypothesis_features() -> Iterator[Offer]:
         trial="smtplugins.plugins.standard.trial:tiny_column",
     )
     yield Offer(
+        name="confidence",
+        make="smtplugins.plugins.standard.confidence:Confidence",
+        summary="posterior probabilities of a text and of its words in the list, and the list's entropy",
+        reference="Ueffing and Ney (2007)",
+        needs=frozenset({"target", "list"}),
+    )
+    yield Offer(
         name="external",
         make="smtplugins.plugins.standard.external:External",
         summary="scores from a command that reads JSON lines and answers each with a number",

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from smtformats import Candidates, FormatError
 from smtformats.format import shortest
 from smtformats.nbest.preferences import FORMAT, write
+from smtformats.writing import Written
 
 
 def nbest(totals: list[float] | None, texts: list[str] | None = None, **parts: Any) -> Candidates:
@@ -29,7 +30,10 @@ def pairs(*lists: Candidates, **options: Any) -> list[dict[str, Any]]:
     out = io.StringIO()
     count = write(lists, out, shortest, **options)
     rows = [json.loads(line) for line in out.getvalue().splitlines()]
-    assert count == len({row["id"] for row in rows})
+    assert count == len(lists)
+    lost = len(lists) - len({row["id"] for row in rows})
+    assert isinstance(count, Written)
+    assert count.note == (f"{lost} of {len(lists)} lists have no pair: left out" if lost else "")
     return rows
 
 

@@ -20,6 +20,7 @@
 #include "metrics/segments.hpp"
 #include "metrics/ngram_gain.hpp"
 #include "metrics/tokens_13a.hpp"
+#include "metrics/word_posteriors.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -265,6 +266,22 @@ std::shared_ptr<GainScorer> gain_scorer(const std::vector<Input<std::int32_t>>& 
   return std::make_shared<GainScorer>(texts, values);
 }
 
+auto posteriors_of(Input<std::int32_t> words, Input<std::int64_t> offsets, Input<double> probabilities) {
+  const std::vector<std::int32_t> ids = values_of(words);
+  const std::vector<std::int64_t> bounds = values_of(offsets);
+  const std::vector<double> weights = values_of(probabilities);
+  check_offsets(bounds, ids.size(), "offsets must increase from 0 to the number of words");
+  check(weights.size() + 1 == bounds.size(), "expected a probability for each text");
+  std::vector<double> sums;
+  {
+    nb::gil_scoped_release unlocked;
+    sums = word_posteriors({ids, bounds}, weights);
+  }
+  auto values = std::make_unique<double[]>(sums.size());
+  std::copy(sums.begin(), sums.end(), values.get());
+  return array(std::move(values), sums.size());
+}
+
 }  // namespace
 
 void bind_metrics(nb::module_& m) {
@@ -310,6 +327,11 @@ void bind_metrics(nb::module_& m) {
            nb::sig("def aggregate(self, hypotheses: list[str], weights: numpy.typing.NDArray[numpy.float64])"
                    " -> numpy.typing.NDArray[numpy.float64]"),
            "A row for each hypothesis against the weighted mean of all references; for BLEU and chrF.");
+  m.def("word_posteriors", &posteriors_of, "words"_a, "offsets"_a, "probabilities"_a,
+        nb::sig("def word_posteriors(words: numpy.typing.NDArray[numpy.int32],"
+                " offsets: numpy.typing.NDArray[numpy.int64], probabilities: numpy.typing.NDArray[numpy.float64])"
+                " -> numpy.typing.NDArray[numpy.float64]"),
+        "For each word the probability of the texts that have it where a Levenshtein alignment puts it.");
   m.def("tokenize_13a", &tokens_13a, "text"_a,
         "The tokens of mteval-v13a with single blanks between them, as by sacrebleu's tokenizer 13a.");
   m.def("bleu_scores", &bleu_scores, "stats"_a, "order"_a, "smooth_method"_a, "smooth_value"_a, "effective_order"_a,
