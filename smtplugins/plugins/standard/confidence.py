@@ -50,7 +50,8 @@ class Confidence:
         longest = max(map(len, texts))
         if longest > LONGEST:
             raise UsageError(f"list {candidates.id}: expected texts of at most {LONGEST} words, found one of {longest}")
-        probabilities = np.bincount(which, weights=self._probabilities(candidates), minlength=len(texts))
+        sums = np.bincount(which, weights=self._probabilities(candidates), minlength=len(texts))
+        probabilities = np.asarray(sums, dtype=np.float64)
         there = probabilities[probabilities > 0]
         entropy = max(0.0, float(-(there * np.log(there)).sum()))
         numbers: dict[str, int] = {}
