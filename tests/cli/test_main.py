@@ -136,7 +136,7 @@ class TestCalls:
             (("score", "--feature", "length", "--annotation", "x"), "smt: --annotation: expected NAME=FILE, found 'x'"),
             (("score", "--feature", "length", "-s", "-"), "smt: only one of lists, source and"),
             (("score", "--feature", "length", "--to", "text-nbst"), "smt: unknown format 'text-nbst'; did you mean"),
-            (("score", "--feature", "length", "--from", "tsv"), "smt: format 'tsv-nbest' can only be written"),
+            (("score", "--feature", "length", "--from", "text"), "smt: format 'text-nbest' can only be written"),
             (("score", "--feature", "length", "--plugin", "no.py"), "smt: plugin file no.py: no such file"),
         ],
     )

@@ -95,7 +95,7 @@ VARIANTS = {
 
 
 # The last two are weights too, and taken for those.
-SHAPELESS = {"lines-nbest", "tsv-nbest", "text-nbest", "moses-settings", "joshua-settings"}
+SHAPELESS = {"lines-nbest", "text-nbest", "moses-settings", "joshua-settings"}
 EXAMPLES = {record.name: record.example for record in all_formats() if record.example and record.name not in SHAPELESS}
 SAMPLES = [*EXAMPLES.items(), *((name, text) for name, texts in VARIANTS.items() for text in texts)]
 
