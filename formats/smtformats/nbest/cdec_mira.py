@@ -99,7 +99,7 @@ def parse(lines: Lines) -> Iterator[Candidates]:
         if under_way is not None and under_way.id != key:
             raise lines.error(f"{due + 1} more lines of the list (by its size)", f"id {quote(key)}", 1)
         if under_way is None and group.current is not None and group.current.id == key:
-            raise lines.error(f"an id after {key} (ids ascend)", quote(key), 1)
+            raise group.not_ascending(key)
         if len(fields) != 4:
             at = min(len(fields) + 2, 6) if fields else 1
             raise lines.error(f"5 fields, {_SHAPE}", f"{len(fields) + 1}", at)

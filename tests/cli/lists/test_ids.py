@@ -155,9 +155,9 @@ def test_lists_of_toolkits_have_to_ascend(smt: Smt) -> None:
         for command in COMMANDS:
             result = run(smt, command)
             assert command == "info" or (result.code, Path("out").exists()) == (1, False)
-            assert (
-                f"lists:{len(ids)}: field 1: expected an id after 1 (ids ascend), found '0'" in result.err + result.out
-            )
+            again = "" if len(ids) == 2 else " again (first at lists:1)"
+            message = f"lists:{len(ids)}: field 1: expected an id after 1 (ids ascend), found '0'{again}\n"
+            assert message in result.err + result.out
 
 
 @pytest.mark.parametrize("to", ["moses", "cdec", "joshua", "marian"])

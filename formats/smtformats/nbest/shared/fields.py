@@ -12,7 +12,7 @@ from types import MappingProxyType
 from typing import TextIO
 
 from smtformats.candidates import Candidates, Layout
-from smtformats.errors import quote
+from smtformats.errors import FormatError, quote
 from smtformats.files import HEAD_BYTES, Lines
 from smtformats.format import Number
 from smtformats.tokens import BadField, blanks, is_id
@@ -64,13 +64,17 @@ def first_shape(head: bytes) -> Shape | None:
 
 
 class Grouper:
-    """Collect the lines of one id into :class:`Candidates` and check that ids ascend."""
+    """Collect the lines of one id into :class:`Candidates` and check that ids ascend.
+
+    ``known`` has the line where each id began.
+    """
 
     def __init__(self, lines: Lines, origin: str) -> None:
         self.lines = lines
         self.origin = origin
         self.count = 0
         self.current: Candidates | None = None
+        self.known: dict[int, int] = {}
 
     def place(self, key: str) -> Iterable[Candidates]:
         """Begin a new list if the id is new; returns the previous list if that is complete now."""
@@ -80,12 +84,20 @@ class Grouper:
         if not is_id(key):
             raise self.lines.error("a sentence id (a whole number)", quote(key), field=1)
         if current is not None and int(key) <= int(current.id):
-            raise self.lines.error(f"an id after {current.id} (ids ascend)", quote(key), field=1)
+            raise self.not_ascending(key)
         lines = self.lines
+        self.known[int(key)] = lines.number
         self.current = Candidates(
             key, totals=[], raw=[], origin=self.origin, file=lines.name, line=lines.number, first=self.count
         )
         return () if current is None else (current,)
+
+    def not_ascending(self, key: str) -> FormatError:
+        """The error for an id that is not above the last; one that occurred before has its line."""
+        assert self.current is not None
+        line = self.known.get(int(key))
+        again = "" if line is None else f" again (first at {self.lines.name}:{line})"
+        return self.lines.error(f"an id after {self.current.id} (ids ascend)", f"{quote(key)}{again}", field=1)
 
     def add(
         self,

@@ -39,6 +39,7 @@ def load_lists(stream: BinaryIO, name: str, max_bytes: int, dialect: str, origin
         last = columns[-1]
         group.current = replace(last, raw=[""] * len(last))
         group.count = len(columns.texts)
+        group.known = dict(zip(map(int, columns.ids), columns.lines.tolist(), strict=True))
     following = rest(lines, group, columns)
     # Parse the first list now: a bad line raises before the lists in front of it are gathered again.
     under_way = next(following)
