@@ -124,7 +124,7 @@ class ListScanner:
 class JsonListReader:
     """Read and change lines of JSON with n-best lists in the usual shape."""
 
-    def __init__(self, lists: Sequence[str], texts: Sequence[str], ids: Sequence[str], sources: Sequence[str], extras: Sequence[str]) -> None: ...
+    def __init__(self, lists: Sequence[str], texts: Sequence[str], ids: Sequence[str], sources: Sequence[str], others: Sequence[str]) -> None: ...
 
     def read(self, line: str) -> tuple[Any, ...] | None:
         """
@@ -144,7 +144,7 @@ def spell_json_list(head: str, texts: list[str], totals: list[float] | None, lay
 class JsonListScanner:
     """Read JSON lines with n-best lists into columns."""
 
-    def __init__(self, lists: Sequence[str], texts: Sequence[str], ids: Sequence[str], sources: Sequence[str], extras: Sequence[str], max_line: int) -> None: ...
+    def __init__(self, lists: Sequence[str], texts: Sequence[str], ids: Sequence[str], sources: Sequence[str], others: Sequence[str], max_line: int) -> None: ...
 
     def feed(self, data: bytes) -> bool:
         """

@@ -177,7 +177,7 @@ class ListReader {
     nb::dict columns;
     const auto& items = line_.items();
     for (const json::Extra& extra : line_.extras()) {
-      const nb::str name(line_.names().extras[extra.name].c_str());
+      const nb::object name = text_object(extra.name.data(), extra.name.data() + extra.name.size());
       if (!columns.contains(name)) {
         nb::list empty;
         for (std::size_t i = 0; i < items.size(); ++i) empty.append("");
@@ -263,8 +263,8 @@ nb::object spell_list(std::string_view head, nb::list texts, nb::object totals, 
 }
 
 json::Names names_of(std::vector<std::string> lists, std::vector<std::string> texts, std::vector<std::string> ids,
-                     std::vector<std::string> sources, std::vector<std::string> extras) {
-  return {std::move(lists), std::move(texts), std::move(ids), std::move(sources), std::move(extras)};
+                     std::vector<std::string> sources, std::vector<std::string> others) {
+  return {std::move(lists), std::move(texts), std::move(ids), std::move(sources), std::move(others)};
 }
 
 }  // namespace
@@ -274,10 +274,10 @@ void bind_json(nb::module_& m) {
   nb::class_<ListReader>(m, "JsonListReader", "Read and change lines of JSON with n-best lists in the usual shape.")
       .def(
           "__init__",
-          [](ListReader* self, Strings lists, Strings texts, Strings ids, Strings sources, Strings extras) {
-            new (self) ListReader(names_of(lists, texts, ids, sources, extras));
+          [](ListReader* self, Strings lists, Strings texts, Strings ids, Strings sources, Strings others) {
+            new (self) ListReader(names_of(lists, texts, ids, sources, others));
           },
-          "lists"_a, "texts"_a, "ids"_a, "sources"_a, "extras"_a)
+          "lists"_a, "texts"_a, "ids"_a, "sources"_a, "others"_a)
       .def(
           "read", [](ListReader& self, nb::str line) { return usual([&] { return self.read(line); }); }, "line"_a,
           nb::sig("def read(self, line: str) -> tuple[typing.Any, ...] | None"),
@@ -306,9 +306,9 @@ void bind_json(nb::module_& m) {
       .def(
           "__init__",
           [](Locked<json::ListScanner>* self, Strings lists, Strings texts, Strings ids, Strings sources,
-             Strings extras, std::size_t max_line) {
-            new (self) Locked<json::ListScanner>(names_of(lists, texts, ids, sources, extras), max_line);
+             Strings others, std::size_t max_line) {
+            new (self) Locked<json::ListScanner>(names_of(lists, texts, ids, sources, others), max_line);
           },
-          "lists"_a, "texts"_a, "ids"_a, "sources"_a, "extras"_a, "max_line"_a);
+          "lists"_a, "texts"_a, "ids"_a, "sources"_a, "others"_a, "max_line"_a);
 }
 }  // namespace smt

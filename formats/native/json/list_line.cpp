@@ -4,11 +4,15 @@
 #include <unordered_set>
 #include <utility>
 
+#include "json/spelling.hpp"
+
 namespace smt::json {
 namespace {
 
 constexpr std::size_t kNone = static_cast<std::size_t>(-1);
 constexpr std::size_t kMaxLayouts = 4096;
+constexpr std::size_t kMaxExtras = 64;   // of a hypothesis
+constexpr std::size_t kMaxDigits = 18;   // of numbers that Python keeps whole
 
 template <class Strings>
 std::size_t place_of(const Strings& names, std::string_view name) noexcept {
@@ -82,6 +86,7 @@ const char* ListLine::read(const char* p) {
   items_.clear();
   values_.clear();
   extras_.clear();
+  numbers_.clear();
   keys_.clear();
   has_id_ = has_source_ = false;
   p = read_members(skip(p), [&](std::string_view key, const char* at) -> const char* {
@@ -135,11 +140,14 @@ const char* ListLine::object(const char* p, Item& item) {
     if (place_of(names_.texts, key) != kNone) {
       return std::exchange(has_text, true) ? nullptr : read_string(at, item.text);
     }
-    const std::size_t name = place_of(names_.extras, key);
-    if (name == kNone) return nullptr;
-    const auto is_same = [&](const Extra& other) { return other.name == name; };
-    if (std::any_of(extras_.begin() + static_cast<std::ptrdiff_t>(first), extras_.end(), is_same)) return nullptr;
-    return extra(at, name);
+    const auto others = extras_.begin() + static_cast<std::ptrdiff_t>(first);
+    const auto is_same = [&](const Extra& other) { return other.name == key; };
+    if (place_of(names_.others, key) != kNone || extras_.size() - first == kMaxExtras) return nullptr;
+    if (std::any_of(others, extras_.end(), is_same)) return nullptr;
+    Extra& member = extras_.emplace_back();
+    member.item = items_.size() - 1;
+    member.name = key;
+    return extra(at, member);
   });
   return has_text ? p : nullptr;
 }
@@ -172,12 +180,32 @@ const char* ListLine::features(const char* p) {
   });
 }
 
-const char* ListLine::extra(const char* p, std::size_t name) {
-  Extra& member = extras_.emplace_back();
-  member.item = items_.size() - 1;
-  member.name = name;
-  p = *p == 'n' ? read_null(p) : read_string(p, member.value);
-  return p != nullptr && is_sound(member.value, decoded_) ? p : nullptr;
+const char* ListLine::extra(const char* p, Extra& member) {
+  if (*p == '"') {
+    p = read_string(p, member.value);
+    return p != nullptr && is_sound(member.value, decoded_) ? p : nullptr;
+  }
+  for (const std::string_view word : {"null", "true", "false"}) {
+    if (std::string_view(p, word.size()) != word) continue;
+    if (word != "null") member.value.text = word;
+    return p + word.size();
+  }
+  double value = 0;
+  const char* const end = read_number(p, value);
+  if (end == nullptr) return nullptr;
+  const std::string_view spelled(p, static_cast<std::size_t>(end - p));
+  constexpr std::string_view kOfFractions = ".eE";
+  const bool whole = spelled.find_first_of(kOfFractions) == std::string_view::npos;
+  if (whole && spelled.size() <= kMaxDigits && spelled != "-0") {
+    member.value.text = spelled;
+    return end;
+  }
+  // As Python spells it.
+  std::string& number = numbers_.emplace_back();
+  append_number(number, value);
+  if (number.find_first_of(kOfFractions) == std::string::npos) number += ".0";
+  member.value.text = number;
+  return end;
 }
 
 // Finds the total of a hypothesis and the layout of its features.

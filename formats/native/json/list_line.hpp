@@ -5,6 +5,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -59,16 +60,16 @@ struct Item {
   double total = 0;
 };
 
-// A member that is no part of the list: a string, or null.
+// A member of a hypothesis that is no part of it: a string, a number, true, false, or null, which is an empty string.
 struct Extra {
   std::size_t item = 0;
-  std::size_t name = 0;  // in the names of the line
+  std::string_view name;
   String value;
 };
 
-// The names of members that are known.
+// The names of members that are known, and those of hypotheses that are left to the other parser.
 struct Names {
-  std::vector<std::string> lists, texts, ids, sources, extras;
+  std::vector<std::string> lists, texts, ids, sources, others;
 };
 
 class ListLine {
@@ -89,14 +90,13 @@ class ListLine {
   const std::vector<double>& values() const noexcept { return values_; }
   const std::vector<Extra>& extras() const noexcept { return extras_; }
   const Layouts& layouts() const noexcept { return layouts_; }
-  const Names& names() const noexcept { return names_; }
 
  private:
   const char* list(const char* p);
   const char* object(const char* p, Item& item);
   const char* score(const char* p, Score& score);
   const char* features(const char* p);
-  const char* extra(const char* p, std::size_t name);
+  const char* extra(const char* p, Extra& member);
   bool settle(Item& item);
 
   Names names_;
@@ -106,6 +106,7 @@ class ListLine {
   std::vector<Item> items_;
   std::vector<double> values_;
   std::vector<Extra> extras_;
+  std::deque<std::string> numbers_;  // spelled anew, of extras
   std::vector<std::string_view> keys_;  // of the features of a hypothesis
   std::string decoded_;
 };

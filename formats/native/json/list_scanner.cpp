@@ -7,6 +7,7 @@ namespace smt::json {
 namespace {
 
 constexpr std::size_t kMaxDigits = 18;
+constexpr std::size_t kMaxColumns = 256;
 
 // Normalizes an id for comparison: 07 is 7.
 std::string_view normal(std::string_view id) noexcept {
@@ -26,6 +27,7 @@ std::string_view ListScanner::text_of(const String& string) {
 const char* ListScanner::scan_line(const char* p) {
   const char* const newline = line_.read(p);
   if (newline == nullptr || !is_utf8({p, static_cast<std::size_t>(newline - p)}) || !add_id()) return nullptr;
+  if (table_.extras.size() > kMaxColumns) return nullptr;
   if (std::exchange(age_, line_.layouts().age()) != line_.layouts().age()) layout_names_.clear();
   const std::size_t first = table_.texts.size();
   for (const Item& item : line_.items()) add_item(item);
@@ -63,11 +65,10 @@ void ListScanner::add_item(const Item& item) {
 // Adds the other members of a list, whose hypotheses begin at `first`; a hypothesis without one has an empty text.
 void ListScanner::add_extras(std::size_t first) {
   for (const Extra& extra : line_.extras()) {
-    const std::string& name = line_.names().extras[extra.name];
-    const auto is_same = [&](const ListTable::Column& column) { return column.name == name; };
+    const auto is_same = [&](const ListTable::Column& column) { return column.name == extra.name; };
     auto column = std::find_if(table_.extras.begin(), table_.extras.end(), is_same);
     if (column == table_.extras.end()) {
-      column = table_.extras.insert(column, ListTable::Column{name, {}});
+      column = table_.extras.insert(column, ListTable::Column{std::string(extra.name), {}});
     }
     while (column->texts.size() < first + extra.item) column->texts.add("");
     column->texts.add(text_of(extra.value));

@@ -26,8 +26,8 @@ are joined, which is needed for pieces of words. A file that is one array of pip
 (each element is a sentence) or ``array=list`` (all are candidates of one). ``failed=skip`` leaves out requests that
 failed, which otherwise are an error.
 
-Native code reads and writes lines that have no members but these and those of the format's own extra fields; lines
-with others are read in Python, five to fifteen times slower.
+Native code reads and writes lines in the first shape whose hypotheses have no other members than strings and numbers;
+all others are read in Python, five to fifteen times slower.
 
 Errors: a duplicate name in an object, a duplicate id in the file, a number that is not finite, more than 64 levels of
 nesting, lone surrogates, a mix of shapes. A line without candidates is kept in the file but is not a list.
@@ -72,7 +72,7 @@ from smtformats.tokens import BadField, Layouts
 NAME = "jsonl-nbest"
 _EXTRAS = ("alignment", "detokenised", "input", "segmentation", "system", "target", "tokenised", "tree", "word_scores")
 _PATHS = ("text", "score", "id", "source", "reference")
-NAMES = Names(LISTS, TEXTS, IDS, SOURCES, _EXTRAS)
+NAMES = Names(LISTS, TEXTS, IDS, SOURCES, (CUMULATIVE,))
 """The members of the usual shape, which native code reads."""
 
 

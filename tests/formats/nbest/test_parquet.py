@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import io
 import sys
+from typing import Any
 
 import pytest
-from pyarrow import parquet
 
 from smtformats import Candidates, FormatError
 from smtformats.format import shortest
@@ -26,10 +26,16 @@ LISTS = [
 ]
 
 
+def read(data: bytes) -> Any:
+    from pyarrow import parquet
+
+    return parquet.read_table(io.BytesIO(data))
+
+
 def test_columns() -> None:
     out = io.BytesIO()
     assert write(iter(LISTS), out, shortest) == 2
-    table = parquet.read_table(io.BytesIO(out.getvalue()))
+    table = read(out.getvalue())
     assert {name: str(kind) for name, kind in zip(table.column_names, table.schema.types, strict=True)} == {
         "id": "string",
         "rank": "int32",
@@ -60,7 +66,7 @@ def test_no_lists_and_record() -> None:
     assert not out.getvalue()
     assert (FORMAT.name, FORMAT.kind, FORMAT.parse, FORMAT.binary) == ("parquet-nbest", "nbest", None, True)
     write([Candidates("0", ["a"], [()], [[]])], out, shortest)
-    assert parquet.read_table(io.BytesIO(out.getvalue())).column_names == ["id", "rank", "text", "total"]
+    assert read(out.getvalue()).column_names == ["id", "rank", "text", "total"]
 
 
 def test_the_missing_package_is_named(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -22,20 +22,20 @@ from smtformats.pieces import pieces, stream_of
 
 @dataclass(frozen=True)
 class Names:
-    """The names of members in the usual shape: a line with any other name is left to the parser in Python.
+    """The names of members in the usual shape; a line with any other name is left to the parser in Python.
 
-    ``extras`` are members of hypotheses that hold strings.
+    Hypotheses may have members of any name but ``others``.
     """
 
     lists: tuple[str, ...]
     texts: tuple[str, ...]
     ids: tuple[str, ...]
     sources: tuple[str, ...]
-    extras: tuple[str, ...]
+    others: tuple[str, ...]
 
     def reader(self) -> JsonListReader:
         """A reader of lines."""
-        return JsonListReader(self.lists, self.texts, self.ids, self.sources, self.extras)
+        return JsonListReader(self.lists, self.texts, self.ids, self.sources, self.others)
 
 
 def reader_of(origin: str, names: Names) -> Callable[[str, int], Candidates | None]:
@@ -94,7 +94,7 @@ def load_json(
     """
     if names is None:
         return ListColumns.from_lists(parse(Lines(stream_of(pieces(stream)), name, max_bytes=max_bytes)))
-    scanner = JsonListScanner(names.lists, names.texts, names.ids, names.sources, names.extras, max_bytes)
+    scanner = JsonListScanner(names.lists, names.texts, names.ids, names.sources, names.others, max_bytes)
     again = stream.seekable()
     past: list[bytes] = []
     more = pieces(stream)

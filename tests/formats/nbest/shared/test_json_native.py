@@ -105,7 +105,18 @@ def items(draw: st.DrawFn) -> Any:
         if draw(st.booleans()):
             item[name] = draw(st.dictionaries(NAMES, NUMBERS, max_size=4) if name == "scores" else NUMBERS)
     if draw(st.booleans()):
-        item[draw(st.sampled_from(["alignment", "tree", "n"]))] = draw(TEXTS | st.none() | st.just(1))
+        value = TEXTS | NUMBERS | st.none() | st.booleans() | st.just([1.5])
+        names = [
+            "alignment",
+            "n",
+            "finish_reason",
+            "generated_text",
+            "message",
+            "cumulative_logprob",
+            "chosen",
+            "\u00e9",
+        ]
+        item |= draw(st.dictionaries(st.sampled_from(names), value, max_size=3))
     return dict(draw(st.permutations(list(item.items()))))
 
 
@@ -172,13 +183,25 @@ def test_the_usual_shape_is_read_natively() -> None:
     reader = jsonl.NAMES.reader()
     assert reader.read(USUAL) is not None
     assert reader.read(USUAL.rstrip()) is not None
-    for text in ("", "\n", "[]", USUAL * 2, USUAL.replace("alignment", "other"), USUAL.replace("-1.5", "1e999")):
+    assert reader.read(USUAL.replace("alignment", "other")) is not None
+    for text in ("", "\n", "[]", USUAL * 2, USUAL.replace("source", "other"), USUAL.replace("-1.5", "1e999")):
         assert reader.read(text) is None
 
 
 def test_more_layouts_than_are_kept() -> None:
     rows = [{"nbest": [{"text": "a", "scores": {f"f{k}": 1, f"g{k % 7}": 2}}, {"hyp": "b"}]} for k in range(9000)]
     assert check("".join(json.dumps(row) + "\n" for row in rows).encode())
+
+
+def test_more_extra_fields_than_are_read_natively() -> None:
+    for count in (63, 64, 65, 300):
+        names = [f"e{k}" for k in range(count)]
+        whole = {"nbest": [{"text": "a", **dict.fromkeys(names, 5)}]}
+        each = [{"id": k, "nbest": [{"text": "a", name: 1e22}]} for k, name in enumerate(names)]
+        assert check(json.dumps(whole).encode())
+        assert check("".join(json.dumps(row) + "\n" for row in each).encode())
+        doubled = json.dumps(whole)[:-3] + ', "e62": 1}]}'
+        assert not check(doubled.encode())
 
 
 def test_unusual_lines_between_usual_ones() -> None:
