@@ -37,6 +37,7 @@ RUNNABLE = {
     "smtplugins/plugins/localized/README.md": "examples/localized",
     "smtplugins/plugins/phrase/README.md": "examples/classroom",
     "smtplugins/plugins/searn/README.md": "examples/searn",
+    "smtplugins/plugins/standard/BATCHES.md": "examples/external-metric",
     "smtplugins/plugins/standard/README.md": "examples/rescore-nbest",
     "smtplugins/plugins/tuning/README.md": "examples/rescore-nbest",
     "smtplugins/plugins/umt/README.md": "examples/umt",

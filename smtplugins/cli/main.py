@@ -17,6 +17,7 @@ from smtplugins.contracts.offers import resolve
 from smtplugins.host.arguments import named_as_options
 from smtplugins.host.errors import exit_code, exit_error, exit_place, failure_text, message
 from smtplugins.host.loading.manager import load_plugins
+from smtplugins.host.progress import hushed
 
 if TYPE_CHECKING:
     from smtplugins.contracts.offers import Command, PluginInfo
@@ -59,7 +60,7 @@ COMMANDS = {
         "config",
         "check a run.yaml, cdec.ini, moses.ini or joshua.config and print it as a run.yaml: `config show -c FILE`",
     ),
-    "cache": ("cache", "show or clear the cache of loaded grammars: `cache show`, `cache clear`"),
+    "cache": ("cache", "show or clear the caches of loaded grammars and of scores: `cache show`, `cache clear`"),
 }
 """The modules of core commands and what they do, in the order of the help page."""
 
@@ -83,10 +84,11 @@ def _main(argv: Sequence[str] | None) -> int:
             return 0
         args = parse_arguments(parser, arguments[1:])
         verbose = bool(getattr(args, "verbose", 0))
-        if arguments[0] in COMMANDS:
-            _run(args, own_process=argv is None)
-        else:
-            args.command(args)
+        with hushed(bool(getattr(args, "quiet", False))):
+            if arguments[0] in COMMANDS:
+                _run(args, own_process=argv is None)
+            else:
+                args.command(args)
         if sys.stdout is not None:
             sys.stdout.flush()
         return 0
@@ -249,9 +251,11 @@ def help_page() -> str:
 
 def _plugin_parser(name: str, used: str | None) -> argparse.ArgumentParser:
     """Make the parser of a plugin's commands; only the ``used`` one has its arguments, as others may be broken."""
+    from smtplugins.cli.options import note
     from smtplugins.contracts.spec import suggestion
 
-    host = load_plugins()
+    quiet: list[bool] = []
+    host = load_plugins(note=lambda text: None if any(quiet) else note(text))
     info = next((plugin for plugin in host.plugins if plugin.name == name), None)
     if info is None:
         known = [*COMMANDS, *(plugin.name for plugin in host.plugins)]
@@ -273,12 +277,13 @@ def _plugin_parser(name: str, used: str | None) -> argparse.ArgumentParser:
         except (Exception, SystemExit) as error:
             what = f"command {command.name!r} of plugin {info.described()}"
             raise PluginError(f"{what} is broken: {failure_text(error)}") from error
-        verb.set_defaults(command=functools.partial(_run_verb, host, info, command))
+        verb.set_defaults(command=functools.partial(_run_verb, host, info, command, quiet))
     return parser
 
 
-def _run_verb(host: Host, info: PluginInfo, command: Command, args: argparse.Namespace) -> None:
+def _run_verb(host: Host, info: PluginInfo, command: Command, quiet: list[bool], args: argparse.Namespace) -> None:
     """Run a plugin's command, which may raise ``SystemExit`` itself; in other plugins that it uses it is an error."""
+    quiet.append(bool(getattr(args, "quiet", False)))
     try:
         resolve(command.run)(host, args)
     except SystemExit as stop:

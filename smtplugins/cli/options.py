@@ -96,6 +96,16 @@ def add_cache(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def add_score_cache(parser: argparse.ArgumentParser) -> None:
+    """Add the option for the cache of scores."""
+    parser.add_argument(
+        "--score-cache",
+        metavar="DIR|off",
+        help="scores that commands and models have computed before (default: $SMT_SCORE_CACHE, or smtplugins/scores in "
+        "$XDG_CACHE_HOME or ~/.cache)",
+    )
+
+
 def add_ignore(parser: argparse.ArgumentParser | argparse._ArgumentGroup) -> None:
     """Add the option to ignore unsupported toolkit settings."""
     parser.add_argument(
@@ -287,7 +297,7 @@ def add_manifest(parser: argparse.ArgumentParser) -> None:
 
 def load_host(args: argparse.Namespace) -> Host:
     """Load the host with the plugins of this run."""
-    return load_plugins(args.plugin)
+    return load_plugins(args.plugin, score_cache=getattr(args, "score_cache", None), note=notes(args))
 
 
 def load_configured(args: argparse.Namespace, overrides: Iterable[Override]) -> tuple[Host, RunConfig]:

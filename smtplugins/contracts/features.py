@@ -8,7 +8,7 @@ The other protocols are optional: the host looks for each of their members on a 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar, runtime_checkable
 
 if TYPE_CHECKING:
@@ -171,6 +171,18 @@ class CandidateFeature(Protocol):
     """Scores whole hypotheses, one call per n-best list."""
 
     def score_candidates(self, source: str | None, candidates: Candidates) -> Scores: ...
+
+
+@runtime_checkable
+class BatchFeature(CandidateFeature, Protocol):
+    """Scores the hypotheses of several lists at a time, for models and programs that are fast in batches.
+
+    ``score_batches`` reads as many lists ahead as it likes, which stay in memory, and yields the scores of each list in
+    their order: those of ``score_candidates``. The host calls it in its own process, whatever runner spreads other
+    features over workers; the feature may have processes and threads of its own.
+    """
+
+    def score_batches(self, lists: Iterator[Candidates]) -> Iterator[Scores]: ...
 
 
 @runtime_checkable

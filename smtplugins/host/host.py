@@ -18,7 +18,8 @@ from smtplugins.host.loading.registry import Registry
 from smtplugins.host.methods.estimation import Estimation
 from smtplugins.host.methods.judging import Judging
 from smtplugins.host.methods.learning import Learning
-from smtplugins.host.score_cache import ScoreFolder, score_folder
+from smtplugins.host.scores.score_cache import ScoreFolder, score_folder
+from smtplugins.host.scores.score_database import KeptScores, clear_scores, kept_scores
 
 if TYPE_CHECKING:
     import pathlib
@@ -114,7 +115,7 @@ class Host(Judging, Learning, Estimation):
         ``alignment`` and ``segmentation``, whose column has its name. ``jobs``: processes, same scores for any number;
         ``runner`` spreads the work in its place.
         """
-        from smtplugins.host.features.scoring import activate, score_lists
+        from smtplugins.host.features.scoring import activate, reads_ahead, score_lists
 
         stream = stream_of(self, lists)
         active = activate(self.registry, listed(features))
@@ -123,7 +124,9 @@ class Host(Judging, Learning, Estimation):
             spread: Runner = self.registry.make("runners", runner or default_runner(jobs))
             yield from score_lists(stream, active, spread)
 
-        return ListStream(start, stream.name, stream.format)
+        slow = stream.again and any(map(reads_ahead, active))
+        total = (lambda: sum(1 for _ in stream)) if slow else None
+        return ListStream(start, stream.name, stream.format, total=total)
 
     def merge(
         self,
@@ -192,7 +195,15 @@ class Host(Judging, Learning, Estimation):
 
         stream = stream_of(self, lists)
         return write_records(
-            self, iter(stream), stream.format, path, format, precision=precision, note=note, quiet=quiet
+            self,
+            iter(stream),
+            stream.format,
+            path,
+            format,
+            precision=precision,
+            note=note,
+            quiet=quiet,
+            total=stream.total,
         )
 
     def write_best(
@@ -339,6 +350,22 @@ class Host(Judging, Learning, Estimation):
     def clear_cache(self, cache: Path | None = None) -> tuple[int, int]:
         """Remove all cached grammars; return the number of files and their size in bytes."""
         return clear(self.cache_folder(cache))
+
+    def score_folder(self, score_cache: Path | None = None) -> pathlib.Path:
+        """The folder of kept scores: ``score_cache``, or the default of :func:`load_plugins`."""
+        folder = score_folder(score_cache)
+        if folder is None:
+            name = argument("score_cache")
+            raise UsageError(f"the cache of scores is switched off ($SMT_SCORE_CACHE or {name} is {OFF!r})")
+        return folder
+
+    def kept_scores(self, score_cache: Path | None = None) -> list[KeptScores]:
+        """Count the scores of each command or model that are kept; a damaged file has no scorer."""
+        return kept_scores(self.score_folder(score_cache))
+
+    def clear_scores(self, score_cache: Path | None = None) -> tuple[int, int]:
+        """Remove all kept scores; return their number and the size of their files in bytes."""
+        return clear_scores(self.score_folder(score_cache))
 
     def translator(
         self,

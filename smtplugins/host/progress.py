@@ -5,11 +5,12 @@ from __future__ import annotations
 import contextlib
 import contextvars
 import sys
-from collections.abc import Iterable, Iterator, Sized
+from collections.abc import Callable, Iterable, Iterator, Sized
 from typing import TypeVar
 
 T = TypeVar("T")
 _HUSHED = contextvars.ContextVar("hushed", default=False)
+_shown = False
 
 
 @contextlib.contextmanager
@@ -22,9 +23,15 @@ def hushed(quiet: bool = True) -> Iterator[None]:
         _HUSHED.reset(token)
 
 
-def progress(items: Iterable[T], label: str, *, total: int | None = None, quiet: bool = False) -> Iterator[T]:
-    """Pass items on, with a progress bar if standard error is a terminal; a sequence has its length as ``total``."""
-    if quiet or _HUSHED.get() or not sys.stderr.isatty():
+def progress(
+    items: Iterable[T], label: str, *, total: int | Callable[[], int] | None = None, quiet: bool = False
+) -> Iterator[T]:
+    """Pass items on, with a progress bar if standard error is a terminal and shows no other.
+
+    A sequence has its length as ``total``. A function is called for it if there is a bar.
+    """
+    global _shown
+    if quiet or _shown or _HUSHED.get() or not sys.stderr.isatty():
         yield from items
         return
     from rich.console import Console
@@ -38,7 +45,9 @@ def progress(items: Iterable[T], label: str, *, total: int | None = None, quiet:
         TimeRemainingColumn,
     )
 
-    if total is None and isinstance(items, Sized):
+    if callable(total):
+        total = total()
+    elif total is None and isinstance(items, Sized):
         total = len(items)
     columns: list[ProgressColumn] = [TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn()]
     columns += [TimeElapsedColumn()]
@@ -46,6 +55,10 @@ def progress(items: Iterable[T], label: str, *, total: int | None = None, quiet:
         columns += [TextColumn("left"), TimeRemainingColumn()]
     with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
         task = bar.add_task(label, total=total)
-        for item in items:
-            yield item
-            bar.advance(task)
+        _shown = True
+        try:
+            for item in items:
+                yield item
+                bar.advance(task)
+        finally:
+            _shown = False

@@ -47,7 +47,7 @@ class _Checks:
         """A host with the plugins loaded, shared by the tests of the class."""
         kept = _kept_by_class(request)
         if "host" not in kept:
-            kept["host"] = load_plugins(self.plugins)
+            kept["host"] = load_plugins(self.plugins, score_cache="off")
         host: Host = kept["host"]
         return host
 

@@ -147,7 +147,7 @@ def run_checks(
     if host is None:
         from smtplugins.host.loading.manager import load_plugins
 
-        host = load_plugins()
+        host = load_plugins(score_cache="off")
     module = importlib.import_module(KINDS[kind])
     return _run(module.CHECKS, module.subject(record, folder, host, **given))
 

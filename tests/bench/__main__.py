@@ -21,6 +21,7 @@ from cdlm import cdlm_features, cdlm_grammar, cdlm_training
 from consensus import mbr
 from decoding import decoding
 from estimation import estimation
+from external import external
 from extract import extract
 from extract_rules import extract_rules
 from grammar import grammar
@@ -129,7 +130,7 @@ def main() -> None:
         "phrase": lambda: decoding(SHARED, only="phrase"),
         "growth": lambda: growth(SHARED),
     }
-    benchmarks |= {"python_feature": lambda: python_feature(SHARED)}
+    benchmarks |= {"python_feature": lambda: python_feature(SHARED), "external": external}
     benchmarks |= {"estimation": lambda: estimation(SHARED), "extract": lambda: extract(SHARED)}
     benchmarks |= {"extract-rules": lambda: extract_rules(SHARED)}
     benchmarks |= {"judging": judging, "jsonl": jsonl, "neural": neural}

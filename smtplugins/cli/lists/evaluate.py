@@ -45,6 +45,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help="write the scores of each sentence: a table with a column SYSTEM/METRIC for each, or JSON lines if the "
         "name ends in .jsonl; the runs of a system are SYSTEM[1], SYSTEM[2] ..",
     )
+    options.add_score_cache(parser)
     options.add_table(parser)
     options.add_manifest(parser)
 

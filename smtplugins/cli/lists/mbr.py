@@ -57,6 +57,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--seed", type=int, default=1, metavar="N", help="random seed (default: 1)")
     options.add_post(parser)
     parser.add_argument("-j", "--jobs", type=int, default=1, metavar="N", help="processes (same output for any N)")
+    options.add_score_cache(parser)
     options.add_partial(parser)
     options.add_manifest(parser)
 

@@ -20,6 +20,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     )
     options.add_partial(parser)
     options.add_derivations(parser)
+    options.add_score_cache(parser)
     options.add_table(parser)
     options.add_manifest(parser)
 

@@ -48,6 +48,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "html,trees=N includes N trees (default: 200)",
     )
     options.add_partial(parser)
+    options.add_score_cache(parser)
     options.add_manifest(parser)
 
 

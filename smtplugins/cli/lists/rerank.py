@@ -48,6 +48,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--bootstrap", type=int, default=1000, metavar="N", help="bootstrap samples for intervals and p (default: 1000)"
     )
     options.add_partial(parser)
+    options.add_score_cache(parser)
     add_learning(parser, "minrisk")
     options.add_table(parser)
 

@@ -21,6 +21,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     options.add_sources(parser)
     options.add_derivations(parser)
     parser.add_argument("-j", "--jobs", type=int, default=1, metavar="N", help="processes (same output for any N)")
+    options.add_score_cache(parser)
     options.add_manifest(parser)
 
 

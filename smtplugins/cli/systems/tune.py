@@ -110,6 +110,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     )
     _add_decoder(parser)
     options.add_cache(parser)
+    options.add_score_cache(parser)
     options.add_table(parser)
     options.add_manifest(parser)
 

@@ -10,24 +10,34 @@ from smtplugins.host.host import Host, default_runner
 from smtplugins.host.loading.manager import load_plugins
 from smtplugins.host.progress import hushed, progress
 from smtplugins.host.runs import RunDirectory, prepared_folder
-from smtplugins.host.score_cache import ScoreCache, ScoreFolder
+from smtplugins.host.scores.batch_scores import BatchScores, in_batches
+from smtplugins.host.scores.command_files import command_files
+from smtplugins.host.scores.score_cache import ScoreCache, ScoreFolder
+from smtplugins.host.scores.scoring_program import split_command, start_command
+from smtplugins.host.scores.worker_pool import WorkerPool
 
 __all__ = [
+    "BatchScores",
     "Host",
     "ModelConfig",
     "RunConfig",
     "RunDirectory",
     "ScoreCache",
     "ScoreFolder",
+    "WorkerPool",
     "add_number",
     "add_quiet",
+    "command_files",
     "default_runner",
     "exit_error",
     "hushed",
+    "in_batches",
     "load_config",
     "load_plugins",
     "prepared_folder",
     "progress",
     "runs",
     "sayer",
+    "split_command",
+    "start_command",
 ]

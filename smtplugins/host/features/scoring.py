@@ -51,15 +51,63 @@ class Active:
     def score(self, nbest: Candidates) -> Block:
         """Score a list: names and values for each hypothesis."""
         self._check_needs(nbest)
+        with self._at(nbest):
+            return self._block(adapt(self.feature, self.offer.needs)(nbest), nbest)
+
+    def score_batches(self, lists: Iterable[Candidates]) -> Iterator[Block]:
+        """Score lists with a feature that reads them ahead; an error names the first list without scores."""
+        waiting: collections.deque[Candidates] = collections.deque()
+        foreign: list[BaseException] = []
+
+        def ahead() -> Iterator[Candidates]:
+            try:
+                for nbest in lists:
+                    self._check_needs(nbest)
+                    waiting.append(nbest)
+                    yield nbest
+            except BaseException as error:
+                # Of who made the lists; the feature only passes it on.
+                foreign.append(error)
+                raise
+
+        batches = iter(self.feature.score_batches(ahead()))
+        while True:
+            with self._at(None, waiting, foreign):
+                scores = next(batches, None)
+                if scores is None:
+                    break
+                if not waiting:
+                    raise ValueError("expected the scores of each list once, found more")
+            with self._at(waiting[0]):
+                block = self._block(scores, waiting.popleft())
+            yield block
+        if waiting:
+            with self._at(waiting[0]):
+                raise ValueError("expected the scores of each list, found none")
+
+    def _block(self, scores: Any, nbest: Candidates) -> Block:
+        layouts, values = as_block(scores, len(nbest), self.label)
+        renamed = {layout: tuple(self.column(name, len(layout)) for name in layout) for layout in set(layouts)}
+        return [renamed[layout] for layout in layouts], values
+
+    @contextlib.contextmanager
+    def _at(
+        self,
+        nbest: Candidates | None,
+        waiting: Sequence[Candidates] = (),
+        foreign: Sequence[BaseException] = (),
+    ) -> Iterator[None]:
+        """Errors name the feature and the list, or the first of those that wait; but for ``foreign`` ones."""
         try:
-            layouts, values = as_block(adapt(self.feature, self.offer.needs)(nbest), len(nbest), self.label)
-            renamed = {layout: tuple(self.column(name, len(layout)) for name in layout) for layout in set(layouts)}
-            return [renamed[layout] for layout in layouts], values
+            yield
         except (SmtError, FormatError):
             raise
         except (Exception, SystemExit) as error:
-            place = f"list {nbest.id} ({nbest.file or '<data>'}:{nbest.line})"
-            raise FeatureError(f"feature {self.label!r} on {place}: {failure_text(error)}") from error
+            if error in foreign:
+                raise
+            at = nbest if nbest is not None or not waiting else waiting[0]
+            place = "" if at is None else f" on list {at.id} ({at.file or '<data>'}:{at.line})"
+            raise FeatureError(f"feature {self.label!r}{place}: {failure_text(error)}") from error
 
     def start(self, sentence: Sentence) -> Scorer[Any]:
         """Start a stateful feature on a sentence; errors name the feature and the sentence."""
@@ -267,16 +315,8 @@ def as_block(result: Any, count: int, label: str) -> Block:
 
 def score_lists(lists: Iterable[Candidates], active: Sequence[Active], runner: Runner) -> Iterator[Candidates]:
     """Append the features' columns to the lists, in input order with any runner."""
-    waiting: collections.deque[Candidates] = collections.deque()
     count = 0
-
-    def slim() -> Iterator[Candidates]:
-        for nbest in lists:
-            waiting.append(nbest)
-            yield replace(nbest, raw=None)
-
-    for blocks in runner.map(_score_one, slim(), setup=lambda: _Session(active)):
-        nbest = waiting.popleft()
+    for nbest, blocks in _scored(lists, active, runner):
         count += len(nbest)
         present = set(nbest.names())
         for feature, (layouts, values) in zip(active, blocks, strict=True):
@@ -295,6 +335,67 @@ def score_lists(lists: Iterable[Candidates], active: Sequence[Active], runner: R
         done = getattr(feature.feature, "done", None)
         if done is not None:
             done(count)
+
+
+def reads_ahead(feature: Active) -> bool:
+    """Whether a feature reads lists ahead."""
+    return hasattr(feature.feature, "score_batches")
+
+
+def _scored(
+    lists: Iterable[Candidates], active: Sequence[Active], runner: Runner
+) -> Iterator[tuple[Candidates, list[Block]]]:
+    """Lists with the block of each feature; lists that batches wait for are in memory."""
+    spread = [feature for feature in active if not reads_ahead(feature)]
+    ahead = [feature for feature in active if reads_ahead(feature)]
+    if not ahead:
+        yield from _spread(lists, spread, runner)
+        return
+    scored = _spread(lists, spread, runner) if spread else ((nbest, []) for nbest in lists)
+    session = _Session(ahead)
+    try:
+        for feature in ahead:
+            scored = _with_batches(scored, feature)
+        places = [[*spread, *ahead].index(feature) for feature in active]
+        for nbest, blocks in scored:
+            yield nbest, [blocks[place] for place in places]
+    except BaseException:
+        # Report the original error, not what follows from it.
+        with contextlib.suppress(Exception):
+            session.close()
+        raise
+    session.close()
+
+
+def _spread(
+    lists: Iterable[Candidates], active: Sequence[Active], runner: Runner
+) -> Iterator[tuple[Candidates, list[Block]]]:
+    """Score lists one by one on the runner's workers."""
+    waiting: collections.deque[Candidates] = collections.deque()
+
+    def slim() -> Iterator[Candidates]:
+        for nbest in lists:
+            waiting.append(nbest)
+            yield replace(nbest, raw=None)
+
+    for blocks in runner.map(_score_one, slim(), setup=lambda: _Session(active)):
+        yield waiting.popleft(), blocks
+
+
+def _with_batches(
+    scored: Iterable[tuple[Candidates, list[Block]]], feature: Active
+) -> Iterator[tuple[Candidates, list[Block]]]:
+    """Add the blocks of a feature that reads lists ahead."""
+    waiting: collections.deque[tuple[Candidates, list[Block]]] = collections.deque()
+
+    def ahead() -> Iterator[Candidates]:
+        for pair in scored:
+            waiting.append(pair)
+            yield pair[0]
+
+    for block in feature.score_batches(ahead()):
+        nbest, blocks = waiting.popleft()
+        yield nbest, [*blocks, block]
 
 
 class _Session:

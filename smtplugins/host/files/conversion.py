@@ -39,8 +39,12 @@ def write_records(
     precision: int | None = None,
     note: Note = lambda text: None,
     quiet: bool = True,
+    total: Callable[[], int] | None = None,
 ) -> int:
-    """Write records in a format of their kind; ``note`` is told which fields the format cannot store."""
+    """Write records in a format of their kind; ``note`` is told which fields the format cannot store.
+
+    ``total`` counts the records, for a progress bar.
+    """
     kind = record_format.kind if record_format is not None else "nbest"
     record = find_format(to_format, kind, host.formats()) if to_format else record_format
     if record is None or record.write is None:
@@ -49,7 +53,7 @@ def write_records(
         what = what if record is None else f"{record.name} can only be read; name another format"
         raise UsageError(f"{what} with {argument('to_format', '--to')}: {', '.join(fitting)}")
     told = _note_losses(_note_ids(records, record, target, note), record, record_format, note)
-    written = write_all(record, progress(told, kind, quiet=quiet), target, precision)
+    written = write_all(record, progress(told, kind, total=total, quiet=quiet), target, precision)
     if isinstance(written, Written) and written.note:
         note(f"{record.name}: {written.note}")
     return written

@@ -34,8 +34,15 @@ class ListStream:
         name: str,
         format: Format | None = None,
         load: Callable[[], ListColumns] | None = None,
+        *,
+        again: bool = False,
+        total: Callable[[], int] | None = None,
     ) -> None:
         self._start = start
+        self.again = again
+        """Whether the lists are in a file, which can be read at any time."""
+        self.total = total
+        """Counts the lists, where that is possible and cheap beside what is done with them."""
         self._load = load
         self.name = name
         self.format = format
@@ -265,7 +272,7 @@ def stream_of_opened(
         raise UsageError(f"{os.fspath(path)}: {shown}")
     native = again and first.record.load is not None and not annotations
     load = functools.partial(_load, first, source, allow_partial, known) if native else None
-    return ListStream(lambda: join(lists()), os.fspath(path), first.record, load)
+    return ListStream(lambda: join(lists()), os.fspath(path), first.record, load, again=again)
 
 
 def _load(first: Opened, source: Path | None, partial: bool, formats: Sequence[Format] | None) -> ListColumns:

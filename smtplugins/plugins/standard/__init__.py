@@ -64,8 +64,8 @@ def _hypothesis_features() -> Iterator[Offer]:
     )
     yield Offer(
         name="external",
-        make="smtplugins.plugins.standard.external:External",
-        summary="scores from a command that reads JSON lines and answers each with a number",
+        make="smtplugins.plugins.standard.external:external_feature",
+        summary="scores from a command that reads JSON lines and answers with numbers, one by one or in batches",
         needs=frozenset({"target"}),
         trial="smtplugins.plugins.standard.trial:tiny_command",
     )
@@ -164,7 +164,7 @@ def smt_metrics() -> Iterator[Offer]:
     yield Offer(
         name="external",
         make="smtplugins.plugins.standard.external:ExternalMetric",
-        summary="scores from a command that reads JSON lines and answers each with a number",
+        summary="scores from a command that reads JSON lines and answers with numbers, one by one or in batches",
         trial="smtplugins.plugins.standard.trial:tiny_judge",
     )
 

@@ -6,7 +6,6 @@ import contextlib
 import json
 import os
 import select
-import shlex
 import subprocess
 import threading
 import time
@@ -14,6 +13,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from smtplugins.contracts.errors import FeatureError, UsageError
+from smtplugins.contracts.tools.running import split_command, start_command
 
 _LONGEST = 1_000_000
 _ENDING = 10
@@ -23,12 +23,7 @@ class ScoringCommand:
     """The command, started on first use; ``who`` names its user in messages, ``timeout`` is in seconds per call."""
 
     def __init__(self, who: str, command: str, timeout: float) -> None:
-        try:
-            self.arguments = shlex.split(command)
-        except ValueError as error:
-            raise UsageError(f"{who}: command {command!r}: {error}") from None
-        if not self.arguments:
-            raise UsageError(f"{who}: the command is empty")
+        self.arguments = split_command(who, command)
         if not 0 < timeout <= _LONGEST:
             raise UsageError(f"{who}: timeout: expected seconds, above 0 to {_LONGEST}, found {timeout}")
         self._timeout = timeout
@@ -40,6 +35,10 @@ class ScoringCommand:
 
     def ask(self, objects: Sequence[Mapping[str, Any]]) -> list[float]:
         """Send objects to the command; returns a number for each."""
+        return list(self.answers(objects))
+
+    def answers(self, objects: Sequence[Mapping[str, Any]]) -> Iterator[float]:
+        """Send objects to the command; yields a number for each as it comes."""
         process = self._start()
         data = "".join(json.dumps(request, ensure_ascii=False) + "\n" for request in objects).encode()
         # A second thread writes, so that full pipes cannot deadlock.
@@ -47,7 +46,8 @@ class ScoringCommand:
         self._writer.start()
         until = time.monotonic() + self._timeout
         try:
-            scores = [self._number(line) for line in self._answers(process, len(objects), until)]
+            for line in self._answers(process, len(objects), until):
+                yield self._number(line)
             self._writer.join(max(0.0, until - time.monotonic()))
             if self._pending or self._writer.is_alive():
                 what = "more" if self._pending else "that it answered before it had read all lines"
@@ -55,7 +55,6 @@ class ScoringCommand:
         except BaseException:
             self.abandon()
             raise
-        return scores
 
     def close(self) -> None:
         """End the command; raises FeatureError if it has printed extra answers or exits with an error."""
@@ -102,14 +101,7 @@ class ScoringCommand:
     def _start(self) -> subprocess.Popen[bytes]:
         self._disown()
         if self._process is None:
-            # Python programs buffer their output by default.
-            environment = {**os.environ, "PYTHONUNBUFFERED": "1"}
-            try:
-                self._process = subprocess.Popen(
-                    self.arguments, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment, bufsize=0
-                )
-            except OSError as error:
-                raise UsageError(f"command {self.arguments[0]!r} cannot be run: {error.strerror}") from None
+            self._process = start_command(self.arguments)
             self._pending, self._owner = b"", os.getpid()
         return self._process
 

@@ -162,6 +162,24 @@ def workers_give_the_same(subject: Subject) -> None:
         _assert_same(rows, others, f"list {nbest.id} in another process")
 
 
+def batches_give_the_same(subject: Subject) -> None:
+    """A feature that reads lists ahead gives each of them the scores that it gives it alone, and closes its work."""
+    every = _lists(subject) * 4
+    active = _active(subject)
+    if not hasattr(active.feature, "score_batches"):
+        raise DoesNotApply("the feature has no score_batches")
+    with _scoring(subject) as score:
+        wanted = [score(nbest) for nbest in every]
+    try:
+        actual = [rows_of(block) for block in active.score_batches(every)]
+    except Exception as error:
+        raise AssertionError(described(error)) from error
+    finally:
+        _close(active.feature)
+    for nbest, rows, others in zip(every, wanted, actual, strict=True):
+        _assert_same(rows, others, f"list {nbest.id} among others", 1e-5)
+
+
 def _lists(subject: Subject) -> list[Candidates]:
     lacking = _NOT_IN_LISTS & subject.offer.needs
     if lacking:
@@ -220,6 +238,7 @@ CHECKS: tuple[Check, ...] = (
     input_is_not_changed,
     needs_are_honest,
     workers_give_the_same,
+    batches_give_the_same,
     *rule_features.CHECKS,
     *stateful_features.CHECKS,
     *phrase_features.CHECKS,

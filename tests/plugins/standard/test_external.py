@@ -17,7 +17,7 @@ import smtplugins as smt
 from smtplugins.contracts.errors import FeatureError, UsageError
 from smtplugins.contracts.spec import Spec
 from smtplugins.host.host import Host
-from smtplugins.plugins.standard.external import External, ExternalMetric
+from smtplugins.plugins.standard.external import External, ExternalMetric, external_feature
 
 LISTS = [
     smt.candidates(["a house", "ein \u201ehaus\u201c, é \U0001f600", ""], id=3, source="das haus"),
@@ -43,8 +43,10 @@ def external(command: Command) -> Iterator[Callable[..., External]]:
     made: list[External] = []
 
     def make(code: str, timeout: float = 300.0) -> External:
-        made.append(External(command(code), timeout=timeout))
-        return made[-1]
+        feature = external_feature(command(code), timeout=timeout)
+        assert isinstance(feature, External)
+        made.append(feature)
+        return feature
 
     yield make
     for one in made:
@@ -150,7 +152,7 @@ def test_long_lists_do_not_block(external: Callable[..., External]) -> None:
 
 def test_command_that_answers_without_reading_is_an_error() -> None:
     one = smt.candidates(["word " * 200] * 2000)
-    feature = External("sh -c 'yes 1 | head -n 2000; exec sleep 60'", timeout=1.5)
+    feature = external_feature("sh -c 'yes 1 | head -n 2000; exec sleep 60'", timeout=1.5)
     with pytest.raises(FeatureError, match="it answered before it had read all"):
         feature.score_candidates(None, one)
 
@@ -164,7 +166,7 @@ def test_command_that_answers_without_reading_is_an_error() -> None:
 )
 def test_command_that_is_none_is_a_wrong_call(text: str, message: str) -> None:
     with pytest.raises(UsageError) as caught:
-        External(text).score_candidates(None, LISTS[0])
+        external_feature(text).score_candidates(None, LISTS[0])
     assert str(caught.value) == message
 
 
@@ -180,7 +182,7 @@ def test_command_that_is_none_is_a_wrong_call(text: str, message: str) -> None:
 )
 def test_options_are_checked(text: str, timeout: float, message: str) -> None:
     with pytest.raises(UsageError, match=f"feature 'external': .*{message}"):
-        External(text, timeout=timeout)
+        external_feature(text, timeout=timeout)
 
 
 @pytest.mark.parametrize("jobs", [1, 2])

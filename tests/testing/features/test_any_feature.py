@@ -205,6 +205,31 @@ def test_a_feature_that_remembers_lists_fails(failures: Failures) -> None:
     assert set(failed) <= {"lists_are_independent", "workers_give_the_same"}
 
 
+class Batches:
+    """Reads three lists ahead; ``change`` is added to the scores of batches."""
+
+    change = 0.0
+
+    def score_candidates(self, source: Any, candidates: Any) -> Any:
+        return lengths(candidates)
+
+    def score_batches(self, lists: Any) -> Any:
+        while some := list(itertools.islice(lists, 3)):
+            for nbest in some:
+                yield [length + self.change for length in lengths(nbest)]
+
+
+class OtherBatches(Batches):
+    change = 0.5
+
+
+def test_batches_give_what_single_lists_do(failures: Failures) -> None:
+    assert failures("features", offer(Batches)) == {}
+    assert failures("features", offer(OtherBatches)) == {
+        "batches_give_the_same": "list 0 among others scores differently: row 0, 'tried' is 5.0 and then 5.5"
+    }
+
+
 def test_a_feature_of_the_whole_list_says_so(failures: Failures) -> None:
     assert failures("features", offer(scoring(best_of_list), frozenset({"target", "list"}))) == {}
 

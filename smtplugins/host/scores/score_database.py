@@ -10,7 +10,7 @@ import contextlib
 import hashlib
 import os
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
@@ -38,12 +38,16 @@ _TABLES = (
 
 @dataclass(frozen=True)
 class KeptScores:
-    """The scores of a scorer in a cache folder, or a damaged database (``scorer`` is then empty)."""
+    """The scores of a scorer in a cache folder, or a damaged database (``scorer`` is then empty).
+
+    ``size`` is that of the whole database in bytes, which may have several scorers.
+    """
 
     path: Path
-    scorer: str
-    version: str
-    count: int
+    size: int
+    scorer: str = ""
+    version: str = ""
+    count: int = 0
 
 
 def kept_scores(folder: Path) -> list[KeptScores]:
@@ -60,20 +64,21 @@ def kept_scores(folder: Path) -> list[KeptScores]:
                         "SELECT name, version, (SELECT COUNT(*) FROM scores WHERE scorer = id) FROM scorers ORDER BY id"
                     ).fetchall()
                 )
-            listed += [KeptScores(path, str(name), str(version), int(count)) for name, version, count in counts]
+            size = _size(path)
+            listed += [KeptScores(path, size, str(name), str(version), int(count)) for name, version, count in counts]
         except (DamagedScores, OSError, ValueError, sqlite3.Error):
-            listed.append(KeptScores(path, "", "", 0))
-    return listed + [KeptScores(path, "", "", 0) for path in sorted(folder.glob(f"{_PREFIX}*{_DAMAGED}"))]
+            listed.append(KeptScores(path, _size(path)))
+    return listed + [KeptScores(path, _size(path)) for path in sorted(folder.glob(f"{_PREFIX}*{_DAMAGED}"))]
 
 
-def score_files(folder: Path) -> Mapping[Path, int]:
-    """The files of a cache folder with their sizes."""
-    sizes = {}
-    for path in sorted(folder.glob(f"{_PREFIX}*")):
-        if any(mark in path.name for mark in (_SUFFIX, _DAMAGED)):
-            with contextlib.suppress(FileNotFoundError):
-                sizes[path] = path.stat().st_size
-    return sizes
+def _size(path: Path) -> int:
+    """The bytes of a database with its log and index."""
+    return sum(file.stat().st_size for file in path.parent.glob(f"{path.name}*") if file.exists())
+
+
+def _files(folder: Path) -> list[Path]:
+    """The databases of a folder, also damaged ones, with their logs and indices."""
+    return [path for mark in (_SUFFIX, _DAMAGED) for path in sorted(folder.glob(f"{_PREFIX}*{mark}*"))]
 
 
 def clear_scores(folder: Path) -> tuple[int, int]:
@@ -82,10 +87,11 @@ def clear_scores(folder: Path) -> tuple[int, int]:
         return 0, 0
     count = sum(kept.count for kept in kept_scores(folder))
     with _locked(folder):
-        sizes = score_files(folder)
-        for path in sizes:
+        files = _files(folder)
+        size = sum(path.stat().st_size for path in files)
+        for path in files:
             path.unlink(missing_ok=True)
-    return count, sum(sizes.values())
+    return count, size
 
 
 class DamagedScores(Exception):

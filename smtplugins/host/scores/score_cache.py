@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from smtformats.caching.folders import OFF, default_folder
 from smtplugins.host.arguments import argument
-from smtplugins.host.score_database import (
+from smtplugins.host.scores.score_database import (
     DamagedScores,
     ScoreDatabase,
     contents_hash,
@@ -118,14 +118,14 @@ class ScoreCache:
         """Return the kept row of each key, or None."""
         if self._folder is None or not keys:
             return [None] * len(keys)
-        hashes = [_hash(key) for key in keys]
+        hashes = _hashes(keys)
         found = self._use(lambda database: self._found(database, hashes)) or {}
         rows = [found.get(one) for one in hashes]
         hits = len(rows) - rows.count(None)
         self.hits += hits
         if hits and not self._told[0]:
             self._told[0] = 1
-            anew = argument("score_cache='off'")
+            anew = argument("score_cache='off'", "--score-cache off")
             self._note(f"{self._scorer}: uses scores kept in {self._folder}; {anew} computes them anew")
         return rows
 
@@ -134,10 +134,11 @@ class ScoreCache:
         if self._folder is None:
             return
         pairs = []
-        for key, row in zip(keys, rows, strict=True):
+        for texts, row in zip(_hashes(keys), rows, strict=True):
             if all(value == value for value in row):
-                texts, value = _hash(key), self._packed.pack(*row)
-                pairs.append((texts, value))
+                pairs.append((texts, self._packed.pack(*row)))
+        # In the order of the table, which writes each of its pages once.
+        pairs.sort()
         if pairs and self._use(lambda database: self._add(database, pairs)) is not None:
             self.stored += len(pairs)
 
@@ -162,6 +163,13 @@ class ScoreCache:
             self.store(part, computed)
             rows.update(zip(map(tuple, part), computed, strict=True))
         return np.array([rows[tuple(key)] for key in keys], dtype=np.float64).reshape(-1, self._width)
+
+    def stop(self, why: str) -> None:
+        """Keep no further scores, and look none up; the user is told why."""
+        if self._folder is not None:
+            self._note(f"{self._scorer}: {why}; its scores are not kept")
+        self.close()
+        self._folder = None
 
     def close(self) -> None:
         """Close the database; a later use opens it again."""
@@ -253,8 +261,15 @@ class ScoreCache:
         return value + zlib.crc32(value, zlib.crc32(texts, self._seed)).to_bytes(4, "little")
 
 
-def _hash(texts: Texts) -> bytes:
-    return hashlib.blake2b(joined(texts), digest_size=16).digest()
+def _hashes(keys: Sequence[Texts]) -> list[bytes]:
+    """16 bytes for each key, 4 of which are of its first text, so that rows of a list are near each other on disk."""
+    hashes, before, start = [], object(), b""
+    for key in keys:
+        first = key[0] if key else None
+        if first != before:
+            before, start = first, hashlib.blake2b(joined([first]), digest_size=4).digest()
+        hashes.append(start + hashlib.blake2b(joined(key), digest_size=12).digest())
+    return hashes
 
 
 def _storable(text: str) -> str:

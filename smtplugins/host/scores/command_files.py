@@ -1,0 +1,56 @@
+"""The files that a command is made of, whose contents tell one version of it from another."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shlex
+import shutil
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+
+_MOST = 10_000
+"""A folder with more files is not looked at."""
+
+
+def command_files(arguments: Sequence[str], note: Callable[[str], None] = lambda text: None) -> list[str]:
+    """The program, and the files and folders that its arguments name, also inside ``--option=FILE`` and ``sh -c``.
+
+    A Python program has all ``.py`` files of its folder, from where it may import them. A folder that contains the
+    current one, or too many files, is left out; of the latter ``note`` is told.
+    """
+    program = shutil.which(arguments[0])
+    files = [] if program is None else [os.path.realpath(program)]
+    for path in dict.fromkeys(_named(arguments[1:] if program else arguments)):
+        if os.path.isfile(path):
+            folder = Path(path).parent
+            files += map(os.fspath, sorted(folder.glob("*.py"))) if path.endswith(".py") else [path]
+        elif os.path.isdir(path) and not Path.cwd().is_relative_to(os.path.realpath(path)):
+            if _is_small(path):
+                files.append(path)
+            else:
+                note(
+                    f"command {arguments[0]!r}: {path} has more than {_MOST} files, whose contents are not looked at: "
+                    "set version= to tell versions apart"
+                )
+    return list(dict.fromkeys(map(os.path.abspath, files)))
+
+
+def _named(arguments: Sequence[str]) -> Iterator[str]:
+    """What may be a path in the words of a command."""
+    for argument in arguments:
+        yield argument
+        if argument.startswith("-") and "=" in argument:
+            yield argument.partition("=")[2]
+        elif any(char.isspace() for char in argument):
+            with contextlib.suppress(ValueError):
+                yield from shlex.split(argument)
+
+
+def _is_small(folder: str) -> bool:
+    count = 0
+    for _, _, names in os.walk(folder):
+        count += len(names)
+        if count > _MOST:
+            return False
+    return True
