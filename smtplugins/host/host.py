@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import contextlib
-import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from smtformats.caching.folders import OFF, cache_folder, clear, entries
 from smtformats.display import html_table
 from smtplugins.contracts.errors import UsageError
 from smtplugins.contracts.spec import Spec
@@ -15,17 +13,14 @@ from smtplugins.host.arguments import argument, config_of, listed, stream_of, we
 from smtplugins.host.files.lists import ListStream, read, read_weights, write_best
 from smtplugins.host.files.opening import Path
 from smtplugins.host.loading.registry import Registry
+from smtplugins.host.methods.caches import Caches
 from smtplugins.host.methods.estimation import Estimation
 from smtplugins.host.methods.judging import Judging
 from smtplugins.host.methods.learning import Learning
 from smtplugins.host.scores.score_cache import ScoreFolder, score_folder
-from smtplugins.host.scores.score_database import KeptScores, clear_scores, kept_scores
 
 if TYPE_CHECKING:
-    import pathlib
-
     from smtformats import Candidates, Format
-    from smtformats.caching.folders import CacheEntry
     from smtplugins.contracts.data import Sentence
     from smtplugins.contracts.runners import Runner
     from smtplugins.host.arguments import Overrides
@@ -41,7 +36,7 @@ AnySpec = str | Mapping[str, Any] | Spec
 Note = Callable[[str], None]
 
 
-class Host(Judging, Learning, Estimation):
+class Host(Judging, Learning, Estimation, Caches):
     """Loaded plugins (``plugins``), their offers (``registry``), and a method for each job.
 
     Features and metrics keep slow scores in the folder ``score_cache`` and tell ``note`` what the user should know.
@@ -335,37 +330,6 @@ class Host(Judging, Learning, Estimation):
                 with record.at("model", "passes", str(i), "features", str(j)):
                     self.registry.check("features", feature, without=("name", "tuneable"))
         return record.shown()
-
-    def cache_folder(self, cache: Path | None = None) -> pathlib.Path:
-        """The folder of loaded grammars: ``cache``, or the default of :meth:`translator`."""
-        folder = cache_folder(None if cache is None else os.fspath(cache))
-        if folder is None:
-            raise UsageError(f"the cache is switched off ($SMT_CACHE or {argument('cache')} is {OFF!r})")
-        return folder
-
-    def cached_grammars(self, cache: Path | None = None) -> list[CacheEntry]:
-        """List the files of the cache of loaded grammars: path, size in bytes, source and format."""
-        return entries(self.cache_folder(cache))
-
-    def clear_cache(self, cache: Path | None = None) -> tuple[int, int]:
-        """Remove all cached grammars; return the number of files and their size in bytes."""
-        return clear(self.cache_folder(cache))
-
-    def score_folder(self, score_cache: Path | None = None) -> pathlib.Path:
-        """The folder of kept scores: ``score_cache``, or the default of :func:`load_plugins`."""
-        folder = score_folder(score_cache)
-        if folder is None:
-            name = argument("score_cache")
-            raise UsageError(f"the cache of scores is switched off ($SMT_SCORE_CACHE or {name} is {OFF!r})")
-        return folder
-
-    def kept_scores(self, score_cache: Path | None = None) -> list[KeptScores]:
-        """Count the scores of each command or model that are kept; a damaged file has no scorer."""
-        return kept_scores(self.score_folder(score_cache))
-
-    def clear_scores(self, score_cache: Path | None = None) -> tuple[int, int]:
-        """Remove all kept scores; return their number and the size of their files in bytes."""
-        return clear_scores(self.score_folder(score_cache))
 
     def translator(
         self,
