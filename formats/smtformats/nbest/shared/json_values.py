@@ -16,7 +16,8 @@ from smtformats.tokens import BadField
 BOM = "\ufeff"
 _BLANK = " \t\r\n"
 _OPENING = re.compile(r"[\[{,:]\s*\Z")
-_MARKS = re.compile(r'"(?:[^"\\]|\\.)*"|[\[\]{},]')
+_MARKS = re.compile(r'["\[\]{},]')
+_INSIDE = re.compile(r'["\\]')
 _CLOSING = {"[": "]", "{": "}"}
 _LINES, _LONGEST = 50, 24
 _BEGINS = re.compile(r"""(?:\[\s*)*\{\s*(?:"(?:[^"\\\n]|\\.)*["\n\\]|"[^"\n]*\Z|'[^'\n]*'\s*:)""")
@@ -73,6 +74,20 @@ def over_lines(line: str) -> bool:
     return line[:1] in ("{", "[") and _OPENING.search(line) is not None
 
 
+def _marks(text: str, at: int = 0) -> Iterator[re.Match[str]]:
+    """The brackets and commas outside strings; a string that does not end hides the rest."""
+    while (match := _MARKS.search(text, at)) is not None:
+        at = match.end()
+        if match[0] != '"':
+            yield match
+            continue
+        while (inside := _INSIDE.search(text, at)) is not None and inside[0] != '"':
+            at = inside.end() + 1
+        if inside is None:
+            return
+        at = inside.end()
+
+
 def values(lines: Lines) -> Iterator[Value]:
     """The values of a file: objects, and the elements of top-level arrays."""
     reader = _Reader(lines)
@@ -103,7 +118,7 @@ class _Reader:
                 yield from whole
                 return
         at = 0
-        for match in _MARKS.finditer(line):
+        for match in _marks(line):
             mark = match[0]
             if mark in ("[", "{"):
                 if mark == "[" and self._array is None and not self._open:
@@ -161,8 +176,9 @@ class _Reader:
             raise self._lines.error("one JSON value on the line", found, 1)
         if not isinstance(value, list):
             return iter([Value(value, number)])
+        array = self._arrays
         self._arrays += 1
-        return iter([Value(element, number, self._arrays - 1) for element in value])
+        return (Value(element, number, array) for element in value)
 
     def _add(self, text: str) -> None:
         if not self._begun:
@@ -213,7 +229,7 @@ def repaired(text: str, at: int) -> Any:
     """The JSON value that begins at a position of a text that ends in the middle of it, as far as it goes."""
     inside: list[str] = []
     best, closing = at, ""
-    for match in _MARKS.finditer(text, at):
+    for match in _marks(text, at):
         mark = match[0]
         if mark in ("[", "{"):
             inside.append(_CLOSING[mark])
@@ -222,10 +238,8 @@ def repaired(text: str, at: int) -> Any:
             if not inside or inside.pop() != mark:
                 break
             best = match.end()
-        elif mark == ",":
-            best = match.start()
         else:
-            continue
+            best = match.start()
         closing = "".join(reversed(inside))
         if not inside:
             break
