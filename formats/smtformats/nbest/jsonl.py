@@ -13,10 +13,11 @@ by token.
 Other shapes are told by the first record (see the table); all records of a file must have one shape. They are written
 back as the lines above, with the fields that were kept. ``smt info`` names the shape and the fields left aside. Records
 may be lines, pretty-printed objects, or the elements of an array that holds the file. A source or prompt becomes the
-source (of a conversation: the last message of the user), a ``reference`` or ``target`` the field ``reference``. Log
-probabilities of tokens become the total and feature ``logprob`` (their sum), the feature ``logprob_mean`` and the field
-``token_logprobs``, beside ``tokens``. Consecutive records of one id are one list; without ids, each record is a
-sentence. A prompt is no id: ``id=prompt`` joins records of one prompt.
+source (of a conversation: the last message of the user), a ``reference`` or ``target`` the field ``reference``, and
+``-r`` takes the references of a file whose lists have that field. Log probabilities of tokens become the total and
+feature ``logprob`` (their sum), the feature ``logprob_mean`` and the field ``token_logprobs``, beside ``tokens``.
+Consecutive records of one id are one list; without ids, each record is a sentence. A prompt is no id: ``id=prompt``
+joins records of one prompt.
 
 Options name what lies elsewhere by path, names and positions between dots, ``*`` for every element:
 ``--from jsonl-nbest,text=choices.*.message.content,score=choices.*.score,id=meta.segment,source=meta.src`` (also

@@ -28,6 +28,8 @@ Role = Literal["system", "reference", "source"]
 CARRIERS = 'JSON lines {"id": "seg-0", "text": "a house"}, or a table whose columns are named id and text'
 _MARKED = "moses-xml"
 _DOCUMENTS = "nist-sgm"
+_REFERENCE = "reference"
+_FIRST = -2
 _NAMED = re.compile(r"\([^()]*--from[^()]*\)")
 
 
@@ -211,12 +213,12 @@ def texts_of(system: System, formats: Iterable[Format] | None = None, role: Role
 
 def _read(system: System, formats: Iterable[Format] | None, role: Role) -> list[Texts]:
     if isinstance(system, ListStream):
-        return [_by_id(system, system.name)]
+        return [_by_id(system, system.name, role)]
     if isinstance(system, (str, os.PathLike)):
         return _of_file(os.fspath(system), formats, role)
     listed = list(system)
     if listed and not isinstance(listed[0], str):
-        return [_by_id(ListStream(lambda: iter(listed), "<lists>"), "<lists>")]
+        return [_by_id(ListStream(lambda: iter(listed), "<lists>"), "<lists>", role)]
     return [Texts(listed, "<texts>", False)]
 
 
@@ -226,6 +228,9 @@ def _of_file(path: str, formats: Iterable[Format] | None, role: Role) -> list[Te
     # Here tags count as words, so Moses XML is excluded.
     kinds = ("nbest", "corpus", "hypergraph") if role == "system" else ("nbest", "corpus")
     known = [fmt for fmt in (formats or all_formats()) if fmt.kind in kinds and fmt.name != _MARKED]
+    if role != "system":
+        # A line with a hypothesis beside its source and references is a sentence here.
+        known = [replace(fmt, fallback=_FIRST) if fmt.kind == "corpus" and fmt.fallback <= 0 else fmt for fmt in known]
     try:
         opened = open_known(path, None, None, known)
     except FormatError as error:
@@ -235,7 +240,7 @@ def _of_file(path: str, formats: Iterable[Format] | None, role: Role) -> list[Te
         raise FormatError(remedy, error.found, file=error.file, line=error.line, field=error.field) from None
     if opened.record.kind == "corpus":
         return texts_in(opened, role)
-    return [_by_id(stream_of_opened(opened, derivations=1 if opened.record.kind == "hypergraph" else None), path)]
+    return [_by_id(stream_of_opened(opened, derivations=1 if opened.record.kind == "hypergraph" else None), path, role)]
 
 
 def texts_in(opened: Opened, role: Role) -> list[Texts]:
@@ -273,13 +278,14 @@ def _texts_in(segment: Segment, path: str, role: Role) -> tuple[str, ...]:
     raise FormatError(expected, found, file=path, line=segment.line)
 
 
-def _by_id(lists: ListStream, name: str) -> Texts:
-    """The best hypotheses of lists."""
+def _by_id(lists: ListStream, name: str, role: Role) -> Texts:
+    """The best hypotheses of lists; as references or sources, what they carry as such."""
     best: list[str | None] = []
     origins: list[str | None] = []
     ids: list[str] = []
     lines: list[int] = []
     known: dict[str, str] = {}
+    sided: str | None = None
     for nbest in lists:
         line = nbest.line if nbest.file else 0
         place = f"{name}:{line}" if line else name
@@ -291,7 +297,23 @@ def _by_id(lists: ListStream, name: str) -> Texts:
             raise SmtError(f"{place}: expected hypotheses in list {nbest.id}, found none")
         ids.append(key)
         at = best_at(nbest)
-        best.append(nbest.texts[at])
+        side = _side(nbest, place, role)
+        if (side is not None) != (sided is not None) and lines:
+            raise SmtError(f"{place}: expected a {role} in each list or in none, found {'one' if side else 'none'}")
+        sided = side
+        best.append(nbest.texts[at] if side is None else side)
         origins.append(systems_of(nbest, at))
         lines.append(line)
     return Texts(best, name, True, lines, ids, origins if any(origins) else None)
+
+
+def _side(nbest: Candidates, place: str, role: Role) -> str | None:
+    """The source or reference that a list carries."""
+    if role == "source":
+        return nbest.source
+    if role == "system" or _REFERENCE not in nbest.extras:
+        return None
+    texts = set(nbest.extras[_REFERENCE])
+    if len(texts) > 1:
+        raise SmtError(f"{place}: expected one {_REFERENCE} in list {nbest.id}, found {len(texts)}")
+    return texts.pop()

@@ -59,6 +59,34 @@ def test_a_path_names_the_texts(smt: Smt) -> None:
     assert (facts["shape"], facts["ids"]) == ("texts by path", "s-0 to s-2")
 
 
+def score(smt: Smt, reference: str, system: str) -> float:
+    rows = json.loads(smt("evaluate", "-r", reference, system, "-f", "json").ok())
+    return float(rows[0]["score"])
+
+
+def test_lists_with_references_are_references(smt: Smt) -> None:
+    system = str(FOLDER / "ctranslate2.jsonl")
+    wanted = score(smt, str(FOLDER / "references.txt"), system)
+    assert 0 < wanted < 99
+    for name in ("hyporadise.json", "lm-eval.jsonl"):
+        assert score(smt, str(FOLDER / name), system) == wanted
+    references = (FOLDER / "references.txt").read_text().splitlines()
+    rows = [{"id": i, "source": "x", "reference": text, "hyp": "y"} for i, text in enumerate(references)]
+    Path("both").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    assert score(smt, "both", system) == wanted
+    assert smt("best", "both").ok() == "y\n" * 3
+    for row in rows:
+        row["references"] = [row.pop("reference"), "z"]
+    Path("both").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    assert score(smt, "both", system) >= wanted
+    two = [{"text": "a", "reference": "b"}, {"text": "c", "reference": "d"}]
+    Path("mixed").write_text(json.dumps({"hypotheses": two}) + "\n")
+    assert "expected one reference in list 0, found 2" in smt("evaluate", "-r", "mixed", system).err
+    own = '{"id": %d, "hypotheses": [{"text": "a"%s}]}\n'
+    Path("mixed").write_text(own % (0, "") + own % (1, ', "reference": "b"') + own % (2, ""))
+    assert "mixed:2: expected a reference in each list or in none" in smt("evaluate", "-r", "mixed", system).err
+
+
 def test_json_is_no_text_to_evaluate(smt: Smt) -> None:
     path = str(FOLDER / "by-path.jsonl")
     result = smt("evaluate", "-r", str(FOLDER / "references.txt"), path)
