@@ -8,12 +8,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from smtplugins.contracts.hookspecs import hookimpl
-from smtplugins.contracts.offers import Offer
+from smtplugins.contracts.offers import Command, Offer
 
 
 @hookimpl
 def smt_features() -> Iterator[Offer]:
-    """Features of whole hypotheses from ONNX models."""
+    """Features of whole hypotheses."""
     yield Offer(
         name="neural-lm",
         make="smtplugins.plugins.neural.lm:NeuralLm",
@@ -44,11 +44,18 @@ def smt_features() -> Iterator[Offer]:
         needs=frozenset({"target", "source"}),
         trial="smtplugins.plugins.neural.trial:tiny_quality",
     )
+    yield Offer(
+        name="neural-worker",
+        make="smtplugins.plugins.neural.worker:NeuralWorker",
+        summary="scores of a model that runs in a Python of your own: COMET, MetricX, language models, your file",
+        needs=frozenset({"target"}),
+        trial="smtplugins.plugins.neural.trial:tiny_worker",
+    )
 
 
 @hookimpl
 def smt_metrics() -> Iterator[Offer]:
-    """Metrics of segments from ONNX models."""
+    """Metrics of segments."""
     yield Offer(
         name="neural-quality",
         make="smtplugins.plugins.neural.encoders:NeuralQualityMetric",
@@ -61,4 +68,21 @@ def smt_metrics() -> Iterator[Offer]:
         summary="mean cosine with the references, or the sources, under a sentence encoder in ONNX",
         reference="Reimers and Gurevych (2019)",
         trial="smtplugins.plugins.neural.trial:tiny_encoder",
+    )
+    yield Offer(
+        name="neural-worker",
+        make="smtplugins.plugins.neural.worker:NeuralWorkerMetric",
+        summary="mean of a model's scores, in a Python of your own: COMET, MetricX, BLEURT, BERTScore, your file",
+        trial="smtplugins.plugins.neural.trial:tiny_worker",
+    )
+
+
+@hookimpl
+def smt_commands() -> Iterator[Command]:
+    """``smt neural worker``."""
+    yield Command(
+        name="worker",
+        summary="list the ready-made workers, or print one as a program of a single file",
+        configure="smtplugins.plugins.neural.worker_command:configure",
+        run="smtplugins.plugins.neural.worker_command:run",
     )

@@ -10,7 +10,7 @@ from smtplugins.contracts.errors import UsageError
 from smtplugins.plugins.neural.batches import batches, encode, padded
 from smtplugins.plugins.neural.folder import ModelFolder
 from smtplugins.plugins.neural.runtime import bad_file
-from smtplugins.plugins.neural.scoring import NeuralFeature, NeuralMetric, cached
+from smtplugins.plugins.neural.scoring import ModelMetric, NeuralFeature, Texts
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -191,7 +191,7 @@ class NeuralSimilarity(NeuralFeature):
     ) -> None:
         super().__init__("neural-similarity", batch, threads)
         self._encoder = SentenceEncoder(ModelFolder(self.who, path, threads, tokenizer), pooling, batch)
-        self.cache = cached(score_cache, self._encoder.described(), self._encoder.folder)
+        self.keep(score_cache, self._encoder.described(), self._encoder.folder)
 
     def compute(self, pairs: Sequence[tuple[str, str]]) -> NDArray[Any]:
         """Return the cosine of each pair."""
@@ -217,14 +217,14 @@ class NeuralQuality(NeuralFeature):
     ) -> None:
         super().__init__("neural-quality", batch, threads)
         self._head = PairRegression(ModelFolder(self.who, path, threads, tokenizer), order, label, batch)
-        self.cache = cached(score_cache, self._head.described(), self._head.folder)
+        self.keep(score_cache, self._head.described(), self._head.folder)
 
     def compute(self, pairs: Sequence[tuple[str, str]]) -> NDArray[Any]:
         """Return the model's number for each pair."""
         return self._head.scores(pairs)[:, None]
 
 
-class NeuralQualityMetric(NeuralMetric):
+class NeuralQualityMetric(ModelMetric):
     """Mean quality estimation of the hypotheses, from the sources alone: references are not read.
 
     ``lower=true``: lower is better. The other options are those of the feature.
@@ -247,11 +247,11 @@ class NeuralQualityMetric(NeuralMetric):
         self._head = PairRegression(ModelFolder(self.who, path, threads, tokenizer), order, label, batch)
         self._label = label
         self.higher_is_better = not lower
-        self.cache = cached(score_cache, self._head.described(), self._head.folder)
+        self.keep(score_cache, self._head.described(), self._head.folder)
 
     def keys(
         self, hypotheses: Sequence[str], references: Sequence[Sequence[str]], sources: Sequence[str] | None
-    ) -> list[tuple[str, str]]:
+    ) -> list[Texts]:
         """Source and hypothesis."""
         if sources is None:
             raise UsageError(f"{self.who} needs the sources: add them with `--source FILE` (source=FILE)")
@@ -267,7 +267,7 @@ class NeuralQualityMetric(NeuralMetric):
         return {"model": str(self._head.model.path), "order": self._head.order, **label}
 
 
-class NeuralSimilarityMetric(NeuralMetric):
+class NeuralSimilarityMetric(ModelMetric):
     """Mean cosine of the hypotheses and their most similar references, or their sources (``against=source``)."""
 
     def __init__(
@@ -285,11 +285,11 @@ class NeuralSimilarityMetric(NeuralMetric):
         super().__init__("neural-similarity", batch, threads, scale)
         self._encoder = SentenceEncoder(ModelFolder(self.who, path, threads, tokenizer), pooling, batch)
         self._against = against
-        self.cache = cached(score_cache, self._encoder.described(), self._encoder.folder)
+        self.keep(score_cache, self._encoder.described(), self._encoder.folder)
 
     def keys(
         self, hypotheses: Sequence[str], references: Sequence[Sequence[str]], sources: Sequence[str] | None
-    ) -> list[tuple[str, ...]]:
+    ) -> list[Texts]:
         """The texts to compare with, and the hypothesis."""
         others = references
         if self._against == "source":

@@ -10,7 +10,7 @@ from smtplugins.contracts.errors import FeatureError, UsageError
 from smtplugins.plugins.neural.batches import TOKENS, batches, encode, log_probabilities, padded
 from smtplugins.plugins.neural.folder import ModelFolder
 from smtplugins.plugins.neural.runtime import OnnxModel
-from smtplugins.plugins.neural.scoring import NeuralFeature, cached
+from smtplugins.plugins.neural.scoring import NeuralFeature
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from smtplugins.contracts.tools.running import ScoreFolder
 
 _LOGITS = 1 << 26
+_WORDS = 1 << 18
 _NEEDED = ("input_ids",)
 _ALLOWED = ("attention_mask", "token_type_ids", "position_ids")
 _FILES = ("model.onnx", "decoder_model.onnx")
@@ -58,7 +59,7 @@ class NeuralLm(NeuralFeature):
             self._scorer = CausalScorer(folder, batch, prompt, bos, eos)
         self.reads_source = "{source}" in prompt
         scorer = f"neural-lm {kind}, prompt {prompt!r}, bos {bos!r}, eos {eos}"
-        self.cache = cached(score_cache, scorer, folder, 2)
+        self.keep(score_cache, scorer, folder, 2)
 
     def compute(self, pairs: Sequence[tuple[str, str]]) -> NDArray[Any]:
         """Return sum and mean for pairs of source and hypothesis."""
@@ -83,10 +84,11 @@ def sums_and_means(scores: NDArray[Any], owners: NDArray[Any], count: int) -> ND
     return np.stack([sums, sums / np.maximum(sizes, 1)], axis=1)
 
 
-def token_limit(model: OnnxModel, output: str) -> int:
+def token_limit(model: OnnxModel, output: str, folder: ModelFolder) -> int:
     """The most tokens in a batch, so that its scores over the vocabulary fit into 256 MB."""
     words = model.outputs[output][-1:]
-    return max(1, min(TOKENS, _LOGITS // words[0])) if words and isinstance(words[0], int) and words[0] else 1 << 11
+    size = words[0] if words and isinstance(words[0], int) else folder.number("vocab_size")
+    return max(1, min(TOKENS, _LOGITS // max(1, size or _WORDS)))
 
 
 def check_logits(model: OnnxModel, logits: NDArray[Any], shape: tuple[int, ...], highest: int) -> None:
@@ -144,7 +146,7 @@ class CausalScorer:
         check_lengths(self._folder.who, rows, self._folder.limit())
         name = self.model.output(["logits"])
         scores, owners = [np.empty(0)], [np.empty(0, dtype=np.int64)]
-        for chosen in batches([len(row) for row in rows], self._batch, token_limit(self.model, name)):
+        for chosen in batches([len(row) for row in rows], self._batch, token_limit(self.model, name, self._folder)):
             numbers, mask = padded([rows[i] for i in chosen], self._frame[0])
             positions = np.broadcast_to(np.arange(numbers.shape[1]), numbers.shape)
             arrays = {"input_ids": numbers, "attention_mask": mask, "position_ids": positions}
@@ -208,7 +210,7 @@ class MaskedScorer:
         name = self.model.output(["logits"])
         scores = np.empty(len(places))
         lengths = [len(encoded[i].ids) for i, _ in places]
-        for chosen in batches(lengths, self._batch, token_limit(self.model, name)):
+        for chosen in batches(lengths, self._batch, token_limit(self.model, name, self._folder)):
             numbers, mask = padded([encoded[places[j][0]].ids for j in chosen], self._pad)
             at = np.array([places[j][1] for j in chosen])
             every = np.arange(len(chosen))

@@ -213,3 +213,22 @@ def _with_one() -> dict[str, NDArray[Any]]:
     import numpy as np
 
     return {**tiny_weights(), "one": np.array(1)}
+
+
+_WORKER = """
+import os
+
+
+def load():
+    def one(hyp, refs):
+        return max(len(os.path.commonprefix([ref, hyp])) / (1 + max(len(ref), len(hyp))) for ref in refs)
+
+    return lambda items: [one(item["hyp"], item.get("refs") or [item["hyp"]]) for item in items]
+"""
+
+
+def tiny_worker(folder: Path) -> dict[str, Any]:
+    """A worker: the share of the characters that hypothesis and reference have in common at their starts."""
+    path = folder / "tiny_worker.py"
+    path.write_text(_WORKER, encoding="utf-8")
+    return {"worker": str(path)}

@@ -144,12 +144,12 @@ class TestSeq2seq:
             source = nbest.source or ""
             names, rows = table(feature.score_candidates(source, nbest))
             assert names == ["neural-seq2seq", "neural-seq2seq:mean"]
-            assert close(rows, sums([seq2seq(framed(source), [PAD, *ids(text), SEP]) for text in nbest.texts]))
+            assert close(rows, sums([seq2seq(framed(source), [PAD, *framed(text)]) for text in nbest.texts]))
 
     def test_pairs_of_many_sources(self, tmp_path: Path) -> None:
         feature = NeuralSeq2seq(**trial.tiny_seq2seq(tmp_path), batch=3)
         pairs = [(source, text) for source in ("", "ein haus", "das ist gut") for text in TEXTS]
-        expected = sums([seq2seq(framed(source), [PAD, *ids(text), SEP]) for source, text in pairs])
+        expected = sums([seq2seq(framed(source), [PAD, *framed(text)]) for source, text in pairs])
         assert close(feature.compute(pairs), expected)
 
     def test_tokens_at_the_start_and_a_prefix(self, tmp_path: Path) -> None:
