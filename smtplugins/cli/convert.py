@@ -45,6 +45,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     options.add_source(parser)
     options.add_references(parser)
     options.add_metric(parser)
+    options.add_score_cache(parser)
     options.add_partial(parser)
     options.add_ignore(parser)
     options.add_precision(parser)

@@ -35,6 +35,7 @@ COMMANDS = {
     "evaluate": ("evaluate", "-r", "ref.en", "-m", f"{COMMAND},protocol=batches,workers=2", "moses.nbest"),
     "mbr": ("mbr", *LISTS, "-m", COMMAND, "--top", "4", "-o", "out"),
     "oracle": ("oracle", *LISTS, "-r", "ref.en", "-m", COMMAND),
+    "convert": ("convert", *LISTS, "-r", "ref.en", "-m", COMMAND, "--to", "jsonl-nbest", "-o", "out"),
     "report": ("report", *LISTS, "-r", "ref.en", "-m", COMMAND, "-o", "out"),
 }
 

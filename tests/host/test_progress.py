@@ -54,6 +54,36 @@ def test_items_are_drawn_one_by_one() -> None:
     assert (next(stream), drawn) == (0, [0])
 
 
+def test_a_total_is_counted_only_for_a_bar(monkeypatch: pytest.MonkeyPatch) -> None:
+    counted: list[int] = []
+
+    def total() -> int:
+        counted.append(2)
+        return 2
+
+    assert list(progress(iter([1, 2]), "lists", total=total)) == [1, 2]
+    assert counted == []
+    screen = Terminal()
+    monkeypatch.setattr(sys, "stderr", screen)
+    monkeypatch.setenv("TERM", "xterm")
+    assert list(progress(iter([1, 2]), "lists", total=total)) == [1, 2]
+    assert counted == [2]
+    assert "/2" in screen.getvalue()
+
+
+def test_a_bar_inside_another_is_not_shown(monkeypatch: pytest.MonkeyPatch) -> None:
+    screen = Terminal()
+    monkeypatch.setattr(sys, "stderr", screen)
+    monkeypatch.setenv("TERM", "xterm")
+    for _ in progress([1], "outer"):
+        assert list(progress([1, 2], "inner")) == [1, 2]
+    with pytest.raises(ZeroDivisionError):
+        list(progress((1 // i for i in (1, 0)), "outer"))
+    assert "inner" not in screen.getvalue()
+    assert list(progress([1, 2], "inner")) == [1, 2]
+    assert "inner" in screen.getvalue()
+
+
 def test_the_total_of_a_sequence_is_known_and_the_time_left_with_it(monkeypatch: pytest.MonkeyPatch) -> None:
     for items, known in ([1, 2], True), (iter([1, 2]), False):
         screen = Terminal()

@@ -8,6 +8,7 @@ cannot be used is no error: scores are computed, and a note says so.
 from __future__ import annotations
 
 import hashlib
+import math
 import mmap
 import os
 import struct
@@ -130,12 +131,12 @@ class ScoreCache:
         return rows
 
     def store(self, keys: Sequence[Texts], rows: Sequence[Row]) -> None:
-        """Keep rows; a key that has one already keeps it. Rows with a NaN are not kept."""
+        """Keep rows; a key that has one already keeps it. Rows with infinities or NaNs, which are errors, are not."""
         if self._folder is None:
             return
         pairs = []
         for texts, row in zip(_hashes(keys), rows, strict=True):
-            if all(value == value for value in row):
+            if all(map(math.isfinite, row)):
                 pairs.append((texts, self._packed.pack(*row)))
         # In the order of the table, which writes each of its pages once.
         pairs.sort()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import signal
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -14,6 +16,7 @@ from hypothesis import strategies as st
 import smtplugins as smt
 from smtformats import Candidates
 from smtplugins.contracts.tools.running import BatchScores, ScoreCache, in_batches
+from smtplugins.host.scores import batch_scores
 
 Texts = Sequence["str | None"]
 
@@ -111,6 +114,31 @@ def test_what_was_computed_before_an_error_is_kept(tmp_path: Path) -> None:
             True,
             True,
         ]
+
+
+def test_a_killed_run_keeps_what_it_has_stored(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(batch_scores, "_STORING", 0.0)
+    made = lists_of(*([f"{i} {k}" for k in range(4)] for i in range(10)))
+    child = os.fork()
+    if child == 0:
+        left = iter(range(5))
+
+        def dies(texts: list[Texts]) -> list[float]:
+            if next(left, None) is None:
+                os.kill(os.getpid(), signal.SIGKILL)
+            return [score(key) for key in texts]
+
+        try:
+            with ScoreCache(tmp_path, "x") as cache:
+                list(BatchScores(cache, in_batches(dies, 4), ahead=8).score_lists(made, keys))
+        finally:
+            os._exit(0)
+    assert os.waitpid(child, 0)[1] == signal.SIGKILL
+    model = Model()
+    with ScoreCache(tmp_path, "x") as cache:
+        rows = list(BatchScores(cache, in_batches(model, 4), ahead=8).score_lists(made, keys))
+    assert rows == [[(score(key),) for key in keys(nbest)] for nbest in made]
+    assert sum(map(len, model.batches)) == 40 - 5 * 4
 
 
 @pytest.mark.parametrize("rows", [[1.0], [[1.0], [2.0], [3.0]], 1.0, [[[1.0]], [[2.0]]]])

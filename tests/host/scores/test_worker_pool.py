@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import collections
 import json
 import os
 import sys
@@ -11,10 +12,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from smtplugins.contracts.errors import FeatureError, UsageError
 from smtplugins.contracts.tools.running import WorkerPool
 from smtplugins.host.scores import worker_pool
+from smtplugins.host.scores.scoring_program import Frame, ScoringProgram
 
 READ = (
     "import json, os, sys, time\nfor line in sys.stdin:\n    batch = json.loads(line)\n    items = batch['items']\n    "
@@ -197,6 +201,29 @@ def test_other_answers_and_silence_are_errors(pool: Pool, code: str, message: st
         scores(one, TEXTS[:3])
     assert str(caught.value).startswith(f"command {sys.executable!r}: ")
     assert message in str(caught.value)
+
+
+_JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=3),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from(["scores", "error", "0", "1"]), inner),
+    max_leaves=6,
+)
+
+
+@given(answers=st.lists(_JSON.map(json.dumps).map(str.encode) | st.binary(max_size=9), max_size=4))
+def test_any_answer_is_a_score_or_an_error(answers: list[bytes]) -> None:
+    program = ScoringProgram(["true"], 1)
+    rows: collections.deque[Any] = collections.deque()
+    program.send(Frame(0, {str(i): ({"hyp": "x"}, rows, i) for i in range(2)}))
+    try:
+        for answer in answers:
+            program._take(answer)
+    except FeatureError as error:
+        assert str(error).startswith("command 'true': ")
+    finally:
+        program.kill()
+    assert sorted(position for position, _ in rows) == sorted({position for position, _ in rows})
+    assert bool(program.frames) == (len(rows) < 2)
 
 
 def test_rows_of_several_numbers(pool: Pool) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import shlex
 import sys
@@ -183,6 +184,27 @@ def test_a_metric_asks_in_batches_and_remembers(keeping: Any, scorer: Scorer, tm
     requests = asked(tmp_path)
     items = requests if protocol == "lines" else requests[0]["items"]
     assert [len(items), set(items[0]) - {"key"}] == [3, {"source", "hyp", "refs"}]
+
+
+def test_progress_knows_the_total(host: Host, scorer: Scorer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    class Terminal(io.StringIO):
+        def isatty(self) -> bool:
+            return True
+
+    monkeypatch.setenv("TERM", "xterm")
+    lists = tmp_path / "lists.jsonl"
+    host.write(LISTS, lists, "jsonl-nbest")
+    spec = Spec("external", {"command": scorer(), "protocol": "batches"})
+    for quiet in (False, True):
+        monkeypatch.setattr(sys, "stderr", screen := Terminal())
+        host.write(host.score(lists, [spec]), tmp_path / "out", quiet=quiet)
+        assert ("/10" in screen.getvalue()) != quiet
+    metric = host.metric(spec)
+    for shown in (True, False):
+        monkeypatch.setattr(sys, "stderr", screen := Terminal())
+        metric.stats([f"text {i}" for i in range(17)], [])
+        # The second time all are remembered.
+        assert ("/17" in screen.getvalue()) == shown
 
 
 def test_other_protocols_and_options_are_refused(host: Host) -> None:
