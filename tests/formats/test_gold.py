@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -14,6 +15,9 @@ from smtformats.format import shortest
 from smtformats.nbest import cdec as nbest_cdec
 from smtformats.nbest import cdec_mira as nbest_cdec_mira
 from smtformats.nbest import joshua as nbest_joshua
+from smtformats.nbest import jsonl as nbest_jsonl
+from smtformats.nbest import moses as nbest_moses
+from smtformats.nbest import tsv as nbest_tsv
 from smtformats.weights import cdec, moses
 
 pytestmark = pytest.mark.shared
@@ -94,3 +98,27 @@ def test_cdec_weights(shared: Path) -> None:
         pairs, new = changed_lines(path, cdec.FORMAT)
         assert len(pairs) == len(new)
         assert all(len(after.split()) == len(before.split()) for before, after in pairs)
+
+
+@pytest.mark.parametrize(
+    "name", ["moses/pb/nbest100.align_seg.txt.gz", "moses/hiero/nbest100.align.txt.gz", "cdec/first50/kbest100.txt.gz"]
+)
+def test_lists_come_back_from_json_lines_and_tables(shared: Path, name: str) -> None:
+    with open_bytes(shared / "gold" / name) as stream:
+        text = stream.read().decode()
+    own = nbest_cdec if name.startswith("cdec") else nbest_moses
+
+    def lines(data: str) -> Lines:
+        return Lines(io.BytesIO(data.encode()), "x")
+
+    lists = list(own.parse(lines(text)))
+    for record in (nbest_jsonl, nbest_tsv):
+        out, back = io.StringIO(newline=""), io.StringIO(newline="")
+        record.write([replace(nbest, raw=None) for nbest in lists], out, shortest)
+        again = list(record.parse(lines(out.getvalue())))
+        assert [list(nbest.rows()) for nbest in again] == [list(nbest.rows()) for nbest in lists]
+        assert [nbest.extras for nbest in again] == [nbest.extras for nbest in lists]
+        own.write(again, back, shortest)
+        # Tables do not keep the order of features where hypotheses differ in it.
+        if record is nbest_jsonl or name.startswith("moses"):
+            assert back.getvalue().split() == text.split()

@@ -83,6 +83,26 @@ def test_source(name: str) -> None:
     assert (nbest.id, nbest.source, nbest.extras) == ("s", "ein Mann", {})
 
 
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ('{"nbest":["a"] }\r\n', '{"nbest":["a"], "source": "\u00e4\\"" }\r\n'),
+        ('\n {"src":"b","nbest":["a"]}', '\n {"src":"\u00e4\\"","nbest":["a"]}'),
+        ('{"source":5,"nbest":["a"]}\n', '{"source":"\u00e4\\"","nbest":["a"]}\n'),
+        ('{"src":"\\u00e4\\"","nbest":["a"]}\n', None),
+        ('{"src":"\\u00E4\\"","nbest":["a"]}\n', None),
+        ('{"src":"\u00e4\\"","nbest":["a"]}\n', None),
+    ],
+)
+def test_joined_sources(before: str, after: str | None) -> None:
+    (nbest,) = read(before)
+    joined = replace(nbest, source='\u00e4"')
+    assert written([joined]) == (after or before)
+    assert read(written([joined]))[0].source == joined.source
+    rescored = read(written([joined.with_totals([2.0])]))[0]
+    assert (rescored.source, rescored.totals) == (joined.source, [2.0])
+
+
 def test_other_members_are_fields_of_the_hypotheses() -> None:
     (nbest,) = read('{"input": [1], "nbest": [{"text": "a", "n": 1.5}, "b", {"text": "c", "m": "x", "n": null}]}')
     assert nbest.extras == {"input": ["[1]"] * 3, "n": ["1.5", "", ""], "m": ["", "", "x"]}

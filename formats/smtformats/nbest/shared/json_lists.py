@@ -17,7 +17,7 @@ from smtformats.candidates import Candidates
 from smtformats.errors import quote
 from smtformats.files import Lines
 from smtformats.format import Number
-from smtformats.nbest.shared.spans import Array, Member, clean, members, plain, shown, string
+from smtformats.nbest.shared.spans import Array, Member, clean, members, plain, replace_members, shown, string
 from smtformats.tokens import BadField, is_id
 from smtformats.writing import write_each
 
@@ -200,9 +200,23 @@ def write_json(
         taken = Taken.of(nbest)
         if nbest.rescored or nbest.original is not None:
             change(nbest, taken, number)
-        return f"{taken}{nbest.after}"
+        return f"{_with_source(nbest, taken)}{nbest.after}"
 
     return write_each(lists, out, spell, 1)
+
+
+def _with_source(nbest: Candidates, taken: Taken) -> str:
+    """The line of a list, with the source that was joined to it, if it has another or none."""
+    text, source = str(taken), nbest.source
+    if source is None or string(source) in nbest.before or json.dumps(source) in nbest.before:
+        return text
+    start = taken.frame[0].rfind("\n") + 1
+    line = text[start:].rstrip(" \t\r\n")
+    fields = members(line)
+    key = next((name for name in SOURCES if name in fields and isinstance(fields[name].value, str)), SOURCES[0])
+    if key in fields and fields[key].value == source:
+        return text
+    return text[:start] + replace_members(line, {key: string(source)}) + text[start + len(line) :]
 
 
 def compose_id(nbest: Candidates, first: int = 0) -> str:
