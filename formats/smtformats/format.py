@@ -14,7 +14,7 @@ import smtformats
 from smtformats.errors import FormatError, quote
 from smtformats.files import MAX_LINE_BYTES, MAX_UNPACKED_BYTES, Lines
 
-_SHOWN = 12
+_SHOWN = 16
 Number = Callable[[float], str]
 
 
@@ -94,16 +94,24 @@ def all_formats() -> tuple[Format, ...]:
 def formats_of(kind: str) -> tuple[Format, ...]:
     """This package's formats of a kind, sorted by name: those of the modules with a ``FORMAT`` in the kind's folder.
 
+    Folders within it hold formats, too, except ``shared``.
+
     Only these modules are imported: all formats together would take a fifth of a small command's time.
     """
     if kind not in [folder.name for folder in pkgutil.iter_modules(smtformats.__path__) if folder.ispkg]:
         return ()
-    package = importlib.import_module(f"smtformats.{kind}")
-    modules = [
-        importlib.import_module(f"smtformats.{kind}.{file.name}") for file in pkgutil.iter_modules(package.__path__)
-    ]
+    modules = [importlib.import_module(name) for name in _modules_in(f"smtformats.{kind}")]
     records = [module.FORMAT for module in modules if hasattr(module, "FORMAT")]
     return tuple(sorted(records, key=lambda record: record.name))
+
+
+def _modules_in(package: str) -> Iterator[str]:
+    """The names of the modules of a package and of packages within it other than ``shared``."""
+    for file in pkgutil.iter_modules(importlib.import_module(package).__path__):
+        if not file.ispkg:
+            yield f"{package}.{file.name}"
+        elif file.name != "shared":
+            yield from _modules_in(f"{package}.{file.name}")
 
 
 def first_lines(head: bytes, wanted: Callable[[str], object] = str.strip) -> list[str]:

@@ -27,7 +27,8 @@ if TYPE_CHECKING:
     from smtplugins.host.files.opening import Opened
 
 _ANNOTATED = re.compile(r"(\S+)\[(\S+)\]")
-PLF, SLF, NETWORK = LATTICES = ("plf-lattice", "slf-lattice", "confusion-network")
+PLF, NETWORK = "plf-lattice", "confusion-network"
+LATTICES = (PLF, "slf-lattice", NETWORK, "openfst-lattice", "kaldi-lattice")
 
 
 def holds_both(config: RunConfig) -> bool:
@@ -39,7 +40,7 @@ def tell_lattices(opened: Opened, known: Sequence[Format]) -> None:
     """Correct the format of a file opened as PLF whose content has another lattice format."""
     assert opened.stream is not None
     start = head(opened.stream, shown_name(opened.path))
-    others = [find_format(name, None, known) for name in (SLF, NETWORK)]
+    others = [find_format(name, None, known) for name in LATTICES if name != PLF]
     opened.record = next((record for record in others if record.matches(start)), opened.record)
 
 

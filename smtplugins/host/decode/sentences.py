@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
@@ -77,11 +78,14 @@ def read_sentences(
 ) -> Iterator[Sentence]:
     """Read the sentences of a corpus or of lattices; per-sentence grammars that they name come with them.
 
-    With ``lattice`` and no format, a file holds lattices: HTK's or confusion networks if it has their shape, else PLF,
-    with ``both`` mixed with sentences. ``arc_name`` names the scores of arcs where the format leaves that open. Tags
-    are words unless the format is named. With ``joshua``, lines of text may be ``source ||| target ||| references``
-    or have a tag ``<seg id="7">`` around them, which is dropped; the target is the annotation ``target``.
+    With ``lattice`` and no format, a file holds lattices: those of HTK, OpenFst or Kaldi or confusion networks if it
+    has their shape, else PLF, with ``both`` mixed with sentences. ``arc_name`` names the scores of arcs where the
+    format leaves that open. Tags are words unless the format is named. With ``joshua``, lines of text may be
+    ``source ||| target ||| references`` or have a tag ``<seg id="7">`` around them, which is dropped; the target is the
+    annotation ``target``.
     """
+    # A folder holds lattices of formats with a sentence in each file, which their shapes tell.
+    lattice = lattice and not os.path.isdir(path)
     named = Spec.of(format) if format is not None else Spec(PLF, {} if both else {"text": False}) if lattice else None
     lines = joshua and named is None
     named = Spec("text") if lines else named

@@ -91,3 +91,33 @@ def test_bad_input(scores: Path, text: str, n: int, numbers: str | None, message
 def test_record() -> None:
     assert (FORMAT.name, FORMAT.kind, FORMAT.write) == ("lines-nbest", "nbest", None)
     assert not FORMAT.matches(TEXT.encode())
+
+
+NEMO = "a man with a hat\t-4.25\nthe man with a hat\t-5.5\na dog\t-1\n\t-1\n"
+
+
+def test_scores_behind_tabs() -> None:
+    first, second = read(NEMO, scores=Path("tab"))
+    assert list(first.rows()) == [
+        ("a man with a hat", {"score": -4.25}, -4.25),
+        ("the man with a hat", {"score": -5.5}, -5.5),
+    ]
+    assert (second.id, second.texts, second.totals, second.line, second.first) == ("1", ["a dog", ""], [-1, -1], 3, 2)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", "x:1: field 1: expected an n-best list, found no hypothesis in the file"),
+        ("a\n", "x:1: field 1: expected a text, a tab and a score, found 'a'"),
+        ("a\tb\n", "x:1: field 2: expected a finite number, found 'b'"),
+        (
+            "a\t-2\nb\t-1\n",
+            "x:2: field 2: expected scores that fall within a list of 2 lines, as .*, found -1 after -2.0",
+        ),
+        (NEMO + "a\t-1\n", r"x:5: field 1: expected 1 more lines \(each list has 2\), found the end of the file"),
+    ],
+)
+def test_bad_scores_behind_tabs(text: str, message: str) -> None:
+    with pytest.raises(FormatError, match=message):
+        read(text, scores=Path("tab"))

@@ -126,6 +126,7 @@ J=0 S=0 E=1 W=das a=-3.5
 J=1 S=0 E=1 W=ein a=-4
 J=2 S=1 E=2 W=haus a=-5
 """
+FST = "0 1 das 0.5\n0 1 ein 1\n1 2 haus\n2\n"
 LATTICE = "((('das',0.1,1),('ein',0.2,1),),(('haus',1,1),),)\n"
 
 
@@ -138,7 +139,10 @@ class TestLattices:
         return list(read_source(host, made, "in"))
 
     @pytest.mark.parametrize("format", ["moses-nbest", "cdec-nbest"])
-    @pytest.mark.parametrize("text", [SLF, LATTICE, "das 0.6 ein 0.4\nhaus 1.0\n\n"])
+    @pytest.mark.parametrize(
+        "text",
+        [SLF, LATTICE, "das 0.6 ein 0.4\nhaus 1.0\n\n", FST, "u\n0 1 das 1,2,3\n0 1 ein 2,2,4\n1 2 haus 1,1,\n2\n"],
+    )
     def test_files_are_told_by_their_shape(self, host: Host, text: str, format: str) -> None:
         (one,) = self.read(host, text, f"output.format={format}")
         assert one.tokens == ()
@@ -159,6 +163,19 @@ class TestLattices:
         assert len(self.read(host, f"{LATTICE}\n{LATTICE}")) == 3
         assert len(self.read(host, f"{LATTICE}das haus\n", "source_format=plf-lattice")) == 2
         assert self.read(host, "das haus\n", "source_format=text")[0].tokens == ("das", "haus")
+
+    @pytest.mark.parametrize("text", [SLF, FST])
+    def test_lattices_are_no_sentences_without_the_option_either(self, host: Host, text: str) -> None:
+        (one,) = read(host, text)
+        assert (one.tokens, one.lattice is not None) == ((), True)
+        assert read(host, text, "text")[0].lattice is None
+
+    def test_folders_of_lattices(self, host: Host) -> None:
+        Path("in").mkdir()
+        for name in ("10.slf", "2.slf"):
+            (Path("in") / name).write_text(SLF)
+        made = system(host, None, "decoder.input=lattice")
+        assert [one.id for one in read_source(host, made, "in")] == ["2", "10"]
 
     def test_other_lines_of_lattice_formats_have_their_place(self, host: Host) -> None:
         with pytest.raises(FormatError, match="in:2: field 1: expected a lattice"):
