@@ -153,6 +153,10 @@ def test_log_probabilities() -> None:
 
 
 def test_what_others_call_worse_is_lower() -> None:
+    text = '{"sentence_id": 1, "translation": "a", "score": -0.5}'
+    assert "expected a score of at least 0, as sockeye's negative log probabilities" in refused(text)
+    (nbest,) = read(text, text="translation", score="score", id="sentence_id")
+    assert (nbest.id, nbest.totals) == ("1", [-0.5])
     (first, *_) = read(content("sockeye.jsonl"))
     assert first.totals == [-0.75, -2.5]
     assert [features for _, features, _ in first.rows()] == [{"score": 0.75}, {"score": 2.5}]
@@ -334,6 +338,12 @@ def test_damaged_files_are_refused_with_their_place(name: str) -> None:
             at = chance.randrange(len(data) + 1)
             data[at : at + chance.randrange(4)] = chance.choice(pieces)
         check(FORMAT, bytes(data))
+
+
+def test_lone_surrogates_stay_escapes() -> None:
+    value = '[{"id": 0, "more": {"x": "\\ud800"}, "hypotheses": ["a"]}]'
+    assert written(read(value)).encode() == b'{"id": 0, "more": {"x": "\\ud800"}, "hypotheses": ["a"]}\n'
+    assert "expected a text without lone surrogates" in refused('{"input": ["\\ud800"], "output": "a"}')
 
 
 def test_requests_that_failed() -> None:

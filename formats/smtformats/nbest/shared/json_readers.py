@@ -240,6 +240,12 @@ def _read_sockeye(record: Record, join: str | None) -> DraftList:
     score = fields.take("score")
     if score is not None:
         row.features["score"] = number(score, "score")
+        if row.features["score"] < 0:
+            expected = (
+                "a score of at least 0, as sockeye's negative log probabilities "
+                "(text=translation,score=score,id=sentence_id reads scores whose highest is the best)"
+            )
+            raise BadField(expected, str(score))
         row.total = -row.features["score"] + 0.0
     sides(fields, draft, keys=())
     fields.rest(row)

@@ -66,7 +66,13 @@ class Spelled(Lines):
     def __iter__(self) -> Iterator[str]:
         for item in self._values:
             self.number = item.line
-            yield json.dumps(item.value, ensure_ascii=False) + "\n"
+            line = json.dumps(item.value, ensure_ascii=False)
+            try:
+                line.encode()
+            except UnicodeEncodeError:
+                # A lone surrogate, which stays an escape.
+                line = json.dumps(item.value)
+            yield line + "\n"
 
 
 def over_lines(line: str) -> bool:
