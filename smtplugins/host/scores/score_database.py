@@ -1,7 +1,8 @@
 """The database of kept scores: opened, read and written by many processes, and set aside if it is damaged.
 
-A folder holds one SQLite database in WAL mode, ``scores-TOKEN.sqlite3``. One that is damaged is renamed, and a new one
-with another token begun, so that processes that still have the old one open never meet the new one's files.
+A folder holds one SQLite database, ``scores-TOKEN.sqlite3``, in WAL mode, but on a network's file system, where the
+machines would not see each other's index of the log. One that is damaged is renamed, and a new one with another token
+begun, so that processes that still have the old one open never meet the new one's files.
 """
 
 from __future__ import annotations
@@ -27,6 +28,8 @@ _ASKED = 500
 """Keys in a query: SQLite's limit is 999 in old releases."""
 _SETTLED_NS = 2_000_000_000
 """A file changed later than this may change again without a new time."""
+_MOUNTS = Path("/proc/self/mounts")
+_REMOTE = {"9p", "afs", "beegfs", "ceph", "cifs", "glusterfs", "gpfs", "lustre", "ncpfs", "orangefs", "panfs", "smb3"}
 
 _TABLES = (
     "CREATE TABLE IF NOT EXISTS scorers (id INTEGER PRIMARY KEY, identity BLOB UNIQUE, name TEXT, version TEXT)",
@@ -126,7 +129,7 @@ class ScoreDatabase:
                 self.path, timeout=_PATIENCE, isolation_level=None, check_same_thread=False
             )
             try:
-                self.run(_prepare)
+                self.run(lambda connection: _prepare(connection, "TRUNCATE" if _is_remote(folder) else "WAL"))
             except BaseException:
                 self.close()
                 raise
@@ -153,14 +156,28 @@ class ScoreDatabase:
             self._connection.close()
 
 
-def _prepare(connection: sqlite3.Connection) -> None:
-    connection.execute("PRAGMA journal_mode = WAL").fetchall()
+def _prepare(connection: sqlite3.Connection, journal: str) -> None:
+    connection.execute(f"PRAGMA journal_mode = {journal}").fetchall()
     connection.execute("PRAGMA synchronous = NORMAL")
     names = connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'").fetchall()
     if len(names) < len(_TABLES):
         with writing(connection):
             for table in _TABLES:
                 connection.execute(table)
+
+
+def _is_remote(folder: Path) -> bool:
+    """Whether a folder is on a network's file system, as Linux tells; elsewhere false."""
+    place, kind = Path(os.path.realpath(folder)), ""
+    with contextlib.suppress(OSError):
+        longest = -1
+        for line in _MOUNTS.read_text(encoding="utf-8", errors="surrogateescape").splitlines():
+            _, point, found, *_ = [*line.split(" "), "", "", ""]
+            point = point.replace("\\040", " ")
+            # The last mount of a place hides those before.
+            if len(point) >= longest and place.is_relative_to(point):
+                longest, kind = len(point), found
+    return kind in _REMOTE or kind.startswith(("fuse.", "nfs"))
 
 
 @contextlib.contextmanager

@@ -84,6 +84,7 @@ class ScoringProgram:
         os.set_blocking(self.output, False)
         self.frames: dict[int, Frame] = {}
         self.ending = False
+        self._ended = 0.0
         self._asked: dict[str, Frame] = {}
         self._unsent: collections.deque[memoryview] = collections.deque()
         self._received = b""
@@ -97,6 +98,10 @@ class ScoringProgram:
     def silence(self) -> float:
         """Seconds since it had nothing to answer, or answered something."""
         return time.monotonic() - self._since if self.frames else 0.0
+
+    def since_end(self) -> float:
+        """Seconds since its input ended."""
+        return time.monotonic() - self._ended
 
     def send(self, frame: Frame) -> None:
         """Send a batch, as far as the pipe takes it now."""
@@ -129,7 +134,7 @@ class ScoringProgram:
     def end_input(self) -> None:
         """Close its input when all is sent: it has to answer what it still holds."""
         if not self.ending:
-            self.ending = True
+            self.ending, self._ended = True, time.monotonic()
             self.write()
 
     def read(self) -> bool:

@@ -25,6 +25,8 @@ _DEPTH = 4
 """Batches that a program is sent before it has answered the first, so that it need not wait for the next one."""
 _PATIENCE = 30.0
 """Seconds of silence after which a program that was sent all there is may be waiting for more."""
+_PROMPT = 1.0
+"""Seconds: one that answers so soon after the end of its input has waited for it."""
 
 
 class WorkerPool:
@@ -62,7 +64,7 @@ class WorkerPool:
         self._queue: collections.deque[Frame] = collections.deque()
         self._owner = self._batches = self._keys = 0
         self._slowest = 0.0
-        self._last = False
+        self._last = self._collects = False
 
     def ask(self, items: Sequence[Mapping[str, Any]], *, last: bool = False) -> Iterator[tuple[int, Row]]:
         """Send items, the longest first; the iterator yields the position and answer of each, as they come.
@@ -143,7 +145,7 @@ class WorkerPool:
             if handle != worker.output:
                 worker.write()
                 continue
-            self._slowest = max(self._slowest, worker.silence())
+            self._learn(worker)
             if not worker.read():
                 self._bury(worker)
         self._dispatch()
@@ -188,9 +190,17 @@ class WorkerPool:
         if not self._queue and (self._last or silence > self._patience()):
             worker.end_input()
 
+    def _learn(self, worker: ScoringProgram) -> None:
+        """Learn how long answers take, and whether the program collects batches until its input ends."""
+        if worker.frames and not self._last:
+            if worker.ending:
+                self._collects = worker.since_end() < _PROMPT
+            if not self._collects:
+                self._slowest = max(self._slowest, worker.silence())
+
     def _patience(self) -> float:
         """Seconds of silence after which a program seems to wait for more."""
-        return max(_PATIENCE, 3 * self._slowest)
+        return _PROMPT if self._collects else max(_PATIENCE, 3 * self._slowest)
 
 
 def _length(item: Mapping[str, Any]) -> int:

@@ -310,6 +310,27 @@ def test_a_folder_that_cannot_be_used_is_told_and_scores_are_computed(tmp_path: 
     assert note.startswith(f"score cache {tmp_path / 'file'} cannot be used, scores are not kept: [Errno 17]")
 
 
+@pytest.mark.parametrize(
+    ("kind", "journal"), [("ext4", "wal"), ("nfs4", "truncate"), ("fuse.sshfs", "truncate"), ("lustre", "truncate")]
+)
+def test_a_database_of_a_network_has_no_shared_index(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str, journal: str
+) -> None:
+    home = tmp_path / "my home"
+    mounts = tmp_path / "mounts"
+    place = str(home).replace(" ", "\\040")
+    mounts.write_text(
+        f"server:/x / nfs rw 0 0\n/dev/a {tmp_path} ext4 rw 0 0\nserver:/y {place} {kind} rw 0 0\n\nodd\n"
+    )
+    monkeypatch.setattr(kept, "_MOUNTS", mounts)
+    filled(home / "kept", 3)
+    filled(home / "kept", 5)
+    (entry,) = kept_scores(home / "kept")
+    assert entry.count == 5
+    connection = sqlite3.connect(database(home / "kept"))
+    assert connection.execute("PRAGMA journal_mode").fetchone() == (("delete" if journal == "truncate" else journal),)
+
+
 def test_a_cleared_folder_is_filled_again_under_those_who_use_it(tmp_path: Path) -> None:
     assert clear_scores(tmp_path / "absent") == (0, 0)
     filled(tmp_path, 3)

@@ -111,11 +111,27 @@ def test_a_program_that_reads_four_lines_at_a_time_is_given_them_or_the_end(pool
 
 def test_a_silent_program_is_not_asked_more_and_its_input_ends(pool: Pool, monkeypatch: pytest.MonkeyPatch) -> None:
     """Nobody knows whether more will be asked: a program that still waits is started again for the next call."""
-    monkeypatch.setattr(worker_pool, "_PATIENCE", 0.2)
+    monkeypatch.setattr(worker_pool, "_PATIENCE", 0.3)
     one = pool(COLLECTS, batch=1)
-    for _ in range(2):
-        assert scores(one, TEXTS[:6]) == expected(TEXTS[:6])
+    before = time.monotonic()
+    assert scores(one, TEXTS[:6]) == expected(TEXTS[:6])
+    assert time.monotonic() - before > 0.3
+    # Now it is known to wait.
+    monkeypatch.setattr(worker_pool, "_PATIENCE", 9.0)
+    monkeypatch.setattr(worker_pool, "_PROMPT", 0.1)
+    assert scores(one, TEXTS[:6]) == expected(TEXTS[:6])
     one.close()
+
+
+def test_a_slow_program_is_given_more_time_the_next_time(pool: Pool, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(worker_pool, "_PATIENCE", 0.1)
+    monkeypatch.setattr(worker_pool, "_PROMPT", 0.1)
+    code = "import time\ntime.sleep(0.5)\n" + READ
+    one = pool(code + "print(json.dumps({'scores': {item['key']: os.getpid() for item in items}}))\n")
+    numbers = [scores(one, ["a"])[0] for _ in range(3)]
+    one.close()
+    # Its input was ended while it began; the second process is the last.
+    assert numbers[0] != numbers[1] == numbers[2]
 
 
 def test_several_programs_share_the_batches(pool: Pool) -> None:
