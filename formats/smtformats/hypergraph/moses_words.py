@@ -62,6 +62,7 @@ class _Sentence:
         self.arcs: list[Arc] = []
         self.covered = {0: 0}
         self.raw: list[str] = []
+        self.by_moses = False
 
     def add(self, fields: list[str]) -> None:
         texts = []
@@ -81,7 +82,9 @@ class _Sentence:
         for place, name in enumerate(_NAMES[3:6], 4):
             values = _values(texts[place - 1], place)
             features.update(zip(vector(name, len(values)), values, strict=True))
-        source, bar, target = _UNKNOWN.sub("", texts[6].split(" :: ")[0]).partition("|")
+        words, notes, _ = texts[6].partition(" :: ")
+        self.by_moses = self.by_moses or bool(notes)
+        source, bar, target = _UNKNOWN.sub("", words).partition("|")
         if not bar or "|" in target:
             raise BadField("words with one factor, source|target", quote(texts[6], 30), 7)
         covered = self.covered[tail] + len(blanks(source))
@@ -99,7 +102,9 @@ class _Sentence:
         order = order_of(arcs, 0, end)
         if accumulated:
             take_differences(arcs, order)
-        graph = lattice(self.id, order, arcs, file=lines.name, line=self.line)
+        # Moses' debug output tells its files, with cumulative values, from ours.
+        extras = {"cumulative": NAME} if self.by_moses and not accumulated else {}
+        graph = lattice(self.id, order, arcs, extras=extras, file=lines.name, line=self.line)
         return graph if accumulated else with_text(graph, NAME, "".join(self.raw))
 
 

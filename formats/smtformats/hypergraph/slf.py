@@ -246,7 +246,7 @@ class _Block:
             extras["times"] = tuple(self.times.get(node) for node in order)
         # Moses writes no lines of nodes, all other programs do.
         if self.names and not self.nodes and not accumulated:
-            extras["cumulative"] = True
+            extras["cumulative"] = NAME
         graph = lattice(
             sentence_id(lines.name),
             order,

@@ -156,11 +156,9 @@ def named(graph: GraphColumns) -> GraphColumns:
 def scores_of(graph: GraphColumns, weigher: Weigher | None, name: str) -> Floats:
     """The scores of a forest's edges: those of its file, or under weights."""
     place = place_of(graph, name)
-    if graph.extras.get("cumulative"):
-        how = argument("format='slf-lattice,accumulated=true'", "--from slf-lattice,accumulated=true")
-        raise SmtError(
-            f"{place}: expected scores of each link, found Moses' sums along paths ({how} takes differences)"
-        )
+    if known := graph.extras.get("cumulative"):
+        how = argument(f"format='{known},accumulated=true'", f"--from {known},accumulated=true")
+        raise SmtError(f"{place}: expected scores of each link, found Moses' sums along paths ({how} reads them)")
     if weigher is None:
         if graph.scores is None:
             raise SmtError(f"{place}: expected scores, found none; {argument('weights')} computes them")

@@ -243,6 +243,23 @@ def test_forests_without_scores(
         list(host.read(file(text, name)))
 
 
+def test_sums_of_word_graphs_are_no_scores(host: Host, file: Callable[[str, str], str]) -> None:
+    steps = [("0\tE=1", "-1.000", "-0.500", "x|a"), ("1\tE=2", "-1.750", "-2.500", "y|b")]
+    lines = [f"J={i}\tS={ends}\ta={a}\tl={state}\tr=0.000\tw={w}{{}}" for i, (ends, a, state, w) in enumerate(steps)]
+    theirs, ours = (
+        "\n".join(["VERSION=1.0", "UTTERANCE=0", *lines, ""]).format(*[end] * 2) for end in (" :: term=0-0", "")
+    )
+    weights = {"a": 1.0, "l": 2.0, "r": 0.0}
+    with pytest.raises(
+        SmtError, match=r"found Moses' sums along paths \(format='moses-word-graph,accumulated=true' reads"
+    ):
+        list(host.read(file(theirs, "theirs")).rescore(weights))
+    for path, named in ((file(theirs, "theirs"), "moses-word-graph,accumulated=true"), (file(ours, "ours"), None)):
+        (nbest,) = host.read(path, format=named).rescore(weights)
+        assert nbest.texts == ["a b"]
+        assert nbest.totals == ([-1.75 - 2 * 2.5] if named else [-2.75 - 2 * 3])
+
+
 def test_forest_without_a_derivation_is_named(host: Host, file: Callable[[str, str], str]) -> None:
     for name, text in (("f/0.json", FOREST), ("f/1.json", "{}\n"), ("f/2.json", FOREST)):
         file(text, name)
