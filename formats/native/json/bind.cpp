@@ -5,6 +5,7 @@
 #include <nanobind/stl/string_view.h>
 #include <nanobind/stl/vector.h>
 
+#include <algorithm>
 #include <cstddef>
 #include <string>
 #include <string_view>
@@ -76,6 +77,33 @@ class Filling {
   Py_ssize_t at_ = 0;
 };
 
+// Parts of a line, cut from its string: decoding them from bytes takes longer, unless they are ASCII.
+class Cutting {
+ public:
+  Cutting(nb::handle line, const char* begin) : line_(line), at_(begin), ascii_(PyUnicode_IS_ASCII(line.ptr())) {}
+
+  // The part between these; each begins at or after the end of the part before.
+  nb::object part(const char* begin, const char* end) {
+    if (ascii_) return text_object(begin, end);
+    const Py_ssize_t first = place(begin);
+    PyObject* const text = PyUnicode_Substring(line_.ptr(), first, place(end));
+    if (text == nullptr) throw nb::python_error();
+    return nb::steal(text);
+  }
+
+ private:
+  Py_ssize_t place(const char* p) noexcept {
+    chars_ += std::count_if(at_, p, [](char c) { return (static_cast<unsigned char>(c) & 0xC0U) != 0x80; });
+    at_ = p;
+    return chars_;
+  }
+
+  nb::handle line_;
+  const char* at_;
+  bool ascii_;
+  Py_ssize_t chars_ = 0;
+};
+
 // Reads the lines of a stream one by one. Used by one thread, with the GIL.
 class ListReader {
  public:
@@ -92,9 +120,11 @@ class ListReader {
     const bool scored = items.front().has_total;
     Filling totals(scored ? items.size() : 0);
     know_layouts();
+    Cutting text_parts(line, begin), raw_parts(line, begin);
     for (std::size_t i = 0; i < items.size(); ++i) {
       const Item& item = items[i];
-      texts.add(decoded(item.text));
+      const std::string_view plain = item.text.text;
+      texts.add(item.text.escaped ? decoded(item.text) : text_parts.part(plain.data(), plain.data() + plain.size()));
       const auto layout = static_cast<std::size_t>(item.layout);
       layouts.add(layouts_[layout]);
       const std::size_t count = line_.layouts()[layout].size();
@@ -102,7 +132,7 @@ class ListReader {
       for (std::size_t k = 0; k < count; ++k) row.add(line_.values()[item.values + k]);
       values.add(row.done());
       if (scored) totals.add(item.total);
-      raw.add(text_object(item.begin, i + 1 < items.size() ? items[i + 1].begin : item.end));
+      raw.add(raw_parts.part(item.begin, i + 1 < items.size() ? items[i + 1].begin : item.end));
     }
     nb::object id = line_.has_id() ? decoded(line_.id()) : nb::none();
     nb::object source = line_.has_source() ? decoded(line_.source()) : nb::none();
