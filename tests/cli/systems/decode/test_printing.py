@@ -153,7 +153,7 @@ class TestPrinting:
 
     def test_choices_of_other_decoders(self, smt: Smt) -> None:
         for setting, message in (
-            ("output.choice=lattice-mbr", "output.choice: needs a decoder of phrases"),
+            ("output.choice=lattice-mbr", "output.choice: needs the decoder `phrase`"),
             ("output.gains=out", "output.gains: needs output.choice: lattice-mbr"),
             ("output.details=out", "output.details: expected derivations made of phrases, found others"),
         ):
