@@ -119,6 +119,34 @@ def test_a_damaged_database_is_noted_and_scores_are_computed(smt: Smt) -> None:
     assert f"smt: note: score cache {database} is damaged (file is not a database): set aside as " in notes
 
 
+KEEPS = """\
+import random
+from smtplugins import Offer, hookimpl
+from smtplugins.contracts.tools.running import ScoreCache
+
+class Guess:
+    def __init__(self, *, score_cache=None) -> None:
+        self.cache = ScoreCache(score_cache, "guess")
+
+    def score_candidates(self, source, candidates):
+        keys = [(text,) for text in candidates.texts]
+        return self.cache.scores(keys, lambda missing: [random.random() for _ in missing])[:, 0]
+
+@hookimpl
+def smt_features():
+    yield Offer(name="guess", make=Guess, summary="guesses", needs={"target"})
+"""
+
+
+def test_the_conformance_kit_keeps_nothing(smt: Smt, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SMT_SCORE_CACHE", "kept")
+    Path("guesses.py").write_text(KEEPS)
+    first, second = (smt("score", *LISTS, "--plugin", "guesses.py", "--feature", "guess").out for _ in range(2))
+    assert first == second
+    rows = json.loads(smt("plugins", "check", "guesses", "--plugin", "guesses.py", "-f", "json").out)
+    assert "scores_repeat" in [row["check"] for row in rows if row["result"] == "FAILED"]
+
+
 def test_concurrent_runs_share_a_folder(start: Callable[..., Any]) -> None:
     processes = [start(*COMMANDS["score"][:-1], f"out-{i}", "-j", i, "--score-cache", "kept") for i in (1, 2)]
     assert [process.wait() for process in processes] == [0, 0]
