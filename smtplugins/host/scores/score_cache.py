@@ -70,8 +70,8 @@ class ScoreFolder:
 class ScoreCache:
     """The kept scores of one scorer, each a row of ``width`` doubles, by the texts it was computed from.
 
-    ``where`` is what the host gives as ``score_cache``, or a folder, ``off``, or None for the default folder. A scorer
-    is ``scorer`` (the kind and options of a feature or metric: all that changes its scores), its ``version`` and the
+    ``where`` is what the host gives as ``score_cache``, or a folder; with None and ``off`` nothing is kept. A scorer is
+    ``scorer`` (the kind and options of a feature or metric: all that changes its scores), its ``version`` and the
     contents of ``files`` (folders: of all files in them). Texts may be None. Nothing is opened before the first use, so
     that an object with a cache can be forked; each process and thread may use it. ``hits`` and ``stored`` count scores
     that were found and added. The first use of a kept score is noted.
@@ -91,7 +91,7 @@ class ScoreCache:
     ) -> None:
         if width < 1:
             raise ValueError(f"expected a width of 1 or more, found {width}")
-        folder = where if isinstance(where, ScoreFolder) else ScoreFolder(score_folder(where))
+        folder = where if isinstance(where, ScoreFolder) else ScoreFolder(score_folder(where or OFF))
         self._folder, self._note = folder.path, folder.note
         self._scorer, self._version, self._width = scorer, version, width
         self._files = [os.path.abspath(path) for path in files]

@@ -117,6 +117,7 @@ def test_hashes_of_files_are_kept_until_they_change(tmp_path: Path) -> None:
 
 def test_off_keeps_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("SMT_SCORE_CACHE", "kept")
     calls: list[list[Any]] = []
     for where in ("off", None, ScoreFolder(None)):
         with ScoreCache(where, "a") as cache:
