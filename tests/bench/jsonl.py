@@ -1,4 +1,4 @@
-"""JSON lines of lists read and written, against orjson and against the code in Python that does what is unusual."""
+"""JSON lines of lists read and written, against orjson (``pip install orjson``) and the Python code for unusual lines."""
 
 from __future__ import annotations
 
