@@ -1,4 +1,4 @@
-"""JSON lines of lists read and written, against orjson (``pip install orjson``) and the Python code for unusual lines."""
+"""JSON lines of lists read and written, against orjson (`pip install orjson`) and Python code for unusual lines."""
 
 from __future__ import annotations
 
