@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 LENGTH = 100
 _BESIDE = "weights"
 _MOSES, _FORMAT = "moses-hypergraph", "moses-hypergraph-weights"
+_MARKS = {"<s>": "</s>", "!SENT_START": "!SENT_END"}
 _NOISE = 1e-13  # of the summands' size: the rounding error of sums that should be 0
 
 
@@ -189,17 +190,16 @@ def list_of(graph: GraphColumns, weigher: Weigher | None, ranking: Ranking, name
 
 
 def texts_of(derivations: Derivations) -> list[str]:
-    """The texts of derivations without the marks of sentences around them, which Moses' forests have."""
+    """The texts of derivations without the marks of sentences around them, which forests of Moses and HTK have."""
     return [unmarked(text) for text in derivations.texts()]
 
 
 def unmarked(text: str) -> str:
-    """A text without ``<s>`` at its start and ``</s>`` at its end."""
-    if text.startswith("<s>") and text.endswith("</s>"):
-        words = text.split(" ")
-        if words[0] == "<s>" and words[-1] == "</s>" and len(words) > 1:
-            return " ".join(words[1:-1])
-    return text
+    """A text without ``<s>`` at its start and ``</s>`` at its end, or ``!SENT_START`` and ``!SENT_END``."""
+    if not text.startswith(tuple(_MARKS)):
+        return text
+    words = text.split(" ")
+    return " ".join(words[1:-1]) if len(words) > 1 and _MARKS.get(words[0]) == words[-1] else text
 
 
 def feature_sums(graph: GraphColumns, derivations: Derivations) -> tuple[list[tuple[str, ...]], list[list[float]]]:

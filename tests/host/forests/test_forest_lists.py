@@ -221,6 +221,8 @@ def test_probabilities(host: Host, file: Callable[[str, str], str]) -> None:
 def test_marks_around_texts_are_no_words() -> None:
     texts = ["<s> a </s>", "<s> </s>", "<s> a", "a </s>", "<s>", "a", "<s>a </s>", ""]
     assert [*map(unmarked, texts)] == ["a", "", "<s> a", "a </s>", "<s>", "a", "<s>a </s>", ""]
+    texts = ["!SENT_START a !SENT_END", "<s> a !SENT_END", "!SENT_START"]
+    assert [*map(unmarked, texts)] == ["a", *texts[1:]]
 
 
 @pytest.mark.parametrize(

@@ -13,6 +13,9 @@ writes beside: a key and a number per line, with the same keys in the same order
 ``acoustic`` are the costs with their sign changed. With both the total is ``graph + acoustic_scale * acoustic``, with
 the option ``acoustic_scale`` (default: 1).
 
+With ``lattices=true`` the file is what ``lattice-to-nbest`` itself writes, an archive of lattices of one path each (see
+``kaldi-lattice``), whose costs are the features and the total.
+
 ``words=FILE`` is a symbol table, Kaldi's ``words.txt``; without it words are taken as they are, as ``int2sym.pl -f 2-``
 writes them, and a hypothesis of numbers alone is an error, unless ``words=ids`` keeps them.
 """
@@ -20,6 +23,7 @@ writes them, and a hypothesis of numbers alone is an error, unless ``words=ids``
 from __future__ import annotations
 
 import contextlib
+import math
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -28,11 +32,14 @@ from smtformats.candidates import Candidates, Layout
 from smtformats.errors import quote
 from smtformats.files import Lines, open_lines
 from smtformats.format import Format, first_lines
+from smtformats.hypergraph import kaldi
+from smtformats.hypergraph.lattices import arcs_of
 from smtformats.hypergraph.shared.fst_text import Symbols
 from smtformats.tokens import BadField, blanks, numbers
 
 NAME = "kaldi-nbest"
 _KEY = re.compile(r"(.+)-([1-9][0-9]{0,8})")
+Hypothesis = tuple[int, str, str, Layout, list[float], float | None]
 _SHAPE = "the key of a hypothesis, that of the utterance, a hyphen and its rank"
 
 
@@ -43,54 +50,82 @@ def parse(
     lm: Path | None = None,
     ac: Path | None = None,
     acoustic_scale: float = 1.0,
+    lattices: bool = False,
 ) -> Iterator[Candidates]:
     """Parse one list at a time."""
-    symbols = Symbols(words)
-    count = 0
+    if lattices and (lm is not None or ac is not None):
+        raise lines.error("no options lm and ac with lattices=true, as lattices have costs", "some")
+    read = _paths(lines, words, acoustic_scale) if lattices else _texts(lines, words, lm, ac, acoustic_scale)
     current: Candidates | None = None
     seen: set[str] = set()
+    for count, (line, name, text, layout, row, total) in enumerate(read):
+        try:
+            key, rank = _key_of(name)
+            if current is None or key != current.id:
+                if key in seen:
+                    raise BadField("the lists of an utterance together", f"{quote(key)} again")
+                seen.add(key)
+                if current is not None:
+                    yield current
+                totals: list[float] | None = None if total is None else []
+                current = Candidates(key, totals=totals, origin=NAME, file=lines.name, line=line, first=count)
+            if rank != len(current) + 1:
+                raise BadField(f"rank {len(current) + 1} of utterance {key}", str(rank))
+        except BadField as bad:
+            raise lines.locate(bad, 1, line) from None
+        current.texts.append(text)
+        current.layouts.append(layout)
+        current.values.append(row)
+        if current.totals is not None and total is not None:
+            current.totals.append(total)
+    if current is None:
+        raise lines.error(_SHAPE, "none in the file", 1)
+    yield current
+
+
+def _texts(
+    lines: Lines, words: str | None, lm: Path | None, ac: Path | None, acoustic_scale: float
+) -> Iterator[Hypothesis]:
+    """Yield the hypotheses of transcriptions."""
+    symbols = Symbols(words)
+    files = {name: path for name, path in (("graph", lm), ("acoustic", ac)) if path is not None}
+    layout: Layout = tuple(files)
     with contextlib.ExitStack() as stack:
-        files = {name: path for name, path in (("graph", lm), ("acoustic", ac)) if path is not None}
         costs = [_Costs(stack.enter_context(open_lines(path))) for path in files.values()]
-        layout: Layout = tuple(files)
         for line in lines:
             tokens = blanks(line)
             try:
-                key, rank = _key_of(tokens)
-                if current is None or key != current.id:
-                    if key in seen:
-                        raise BadField("the lists of an utterance together", f"{quote(key)} again")
-                    seen.add(key)
-                    if current is not None:
-                        yield current
-                    totals: list[float] | None = [] if len(costs) == 2 else None
-                    current = Candidates(
-                        key, totals=totals, origin=NAME, file=lines.name, line=lines.number, first=count
-                    )
-                if rank != len(current) + 1:
-                    raise BadField(f"rank {len(current) + 1} of utterance {key}", str(rank))
+                _key_of(tokens[0] if tokens else "")
                 spelt = [word for at, token in enumerate(tokens[1:], 2) for word in symbols.word(token, at)]
                 symbols.check(spelt)
             except BadField as bad:
                 raise lines.locate(bad, 1) from None
             row = [cost.take(tokens[0]) for cost in costs]
-            current.texts.append(" ".join(spelt))
-            current.layouts.append(layout)
-            current.values.append(row)
-            if current.totals is not None:
-                current.totals.append(row[0] + acoustic_scale * row[1])
-            count += 1
-        if current is None:
-            raise lines.error(_SHAPE, "none in the file", 1)
+            total = row[0] + acoustic_scale * row[1] if len(row) == 2 else None
+            yield lines.number, tokens[0], " ".join(spelt), layout, row, total
         for cost in costs:
             cost.finish()
-        yield current
 
 
-def _key_of(tokens: list[str]) -> tuple[str, int]:
-    match = _KEY.fullmatch(tokens[0]) if tokens else None
+def _paths(lines: Lines, words: str | None, acoustic_scale: float) -> Iterator[Hypothesis]:
+    """Yield the hypotheses of lattices of one path each."""
+    for graph in kaldi.parse(lines, words=words, acoustic_scale=acoustic_scale):
+        states, arcs = arcs_of(graph)
+        if not len(graph) == graph.nodes == states:
+            found = f"a lattice of more arcs, {quote(graph.id)} (kaldi-lattice reads lattices)"
+            raise lines.error("lattices of one path each", found, line=graph.line)
+        assert graph.scores is not None
+        # A state is behind the one before it, so arcs are in the order of the path.
+        spelt = [word for arc in arcs for word in arc.words]
+        sums = [math.fsum(graph.values[graph.features == i].tolist()) for i in range(len(graph.names))]
+        total = math.fsum(graph.scores.tolist())
+        yield graph.line, graph.id, " ".join(spelt), tuple(graph.names), sums, total
+
+
+def _key_of(name: str) -> tuple[str, int]:
+    match = _KEY.fullmatch(name)
     if match is None:
-        raise BadField(_SHAPE, quote(tokens[0]) if tokens else "an empty line")
+        raise BadField(_SHAPE, quote(name) if name else "an empty line")
     return match[1], int(match[2])
 
 

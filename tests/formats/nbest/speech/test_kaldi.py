@@ -47,6 +47,56 @@ def test_lists(beside: dict[str, Path]) -> None:
     assert read("u-1\nu-2 a\n")[0].texts == ["", "a"]
 
 
+LATTICES = """\
+utt-a-1
+0 1 11 1 0.5,-30.25
+1 2 13 3 0.25,-10
+2 3 15 0
+3 0.75,1
+
+utt-a-2
+0	1	11	1	2,-30
+1
+
+utt-b-1
+0
+
+"""
+
+
+def test_lattices_of_one_path(beside: dict[str, Path]) -> None:
+    first, second = read(LATTICES, lattices=True, words=str(beside["words"]))
+    assert (first.id, first.texts, first.line) == ("utt-a", ["a the", "a"], 1)
+    assert first[0] == ("a the", {"graph": -1.5, "acoustic": 39.25}, 37.75)
+    assert first.totals == [37.75, 28]
+    assert (second.id, second.texts, second.totals, second.line) == ("utt-b", [""], [0], 11)
+    first, _ = read(LATTICES, lattices=True, words="ids", acoustic_scale=0.1)
+    assert (first.texts[0], first.totals) == ("1 3", pytest.approx([2.425, 1]))
+
+
+@pytest.mark.parametrize(
+    ("text", "options", "message"),
+    [
+        (LATTICES.replace("utt-a-2", "utt-a-3"), {}, "7: field 1: expected rank 2 of utterance utt-a, found 3"),
+        (LATTICES.replace("utt-a-2", "utt-a"), {}, "7: field 1: expected the key of a hypothesis|expected rank"),
+        (
+            LATTICES.replace("1 2 13", "0 1 12 2 1,1\n1 2 13"),
+            {},
+            r"1: expected lattices of one path each, found a lattice of more arcs, 'utt-a-1' \(kaldi-lattice reads",
+        ),
+        (
+            LATTICES.replace("1 2 13", "1 9 12 2 1,1\n1 2 13"),
+            {},
+            "1: expected lattices of one path each, found a lattice of more arcs, 'utt-a-1'",
+        ),
+        (LATTICES, {"lm": Path("x")}, "1: expected no options lm and ac with lattices=true"),
+    ],
+)
+def test_bad_lattices_of_one_path(text: str, options: dict[str, Any], message: str) -> None:
+    with pytest.raises(FormatError, match=message):
+        read(text, lattices=True, words="ids", **options)
+
+
 def test_options_on_the_command_line(tmp_path: Path, beside: dict[str, Path]) -> None:
     (tmp_path / "text").write_text(TEXT)
     lists = smt.read(tmp_path / "text", format=f"kaldi-nbest,lm={beside['lm']},ac={beside['ac']}")
