@@ -179,7 +179,10 @@ def write_best(lists: ListStream, path: Path, *, fill: bool | None = False) -> i
             if "\n" in text:
                 raise SmtError(f"{lists.name}: expected single-line texts, found a line break in the text of id {key}")
             if fill and not is_id(key):
-                raise SmtError(f"{lists.name}: filling lines expects whole numbers as ids, found {key!r}")
+                without = "without it there is a line for each list, in their order"
+                raise SmtError(
+                    f"{lists.name}: {argument('fill=True')}: expected whole numbers as ids, found {key!r}; {without}"
+                )
             missing = int(key) - at if is_id(key) else 0
             if missing < 0:
                 raise SmtError(f"{lists.name}: expected an id after {at - 1}, found {key}")

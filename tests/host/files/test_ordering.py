@@ -72,5 +72,5 @@ def test_the_best_are_written_by_id(tmp_path: Path) -> None:
     named = as_stream([smt.candidates([key], id=key) for key in ("b", "a")])
     assert write_best(named, out, fill=None) == 0
     assert out.read_text() == "b\na\n"
-    with pytest.raises(SmtError, match="filling lines expects whole numbers as ids, found 'b'"):
+    with pytest.raises(SmtError, match="fill=True: expected whole numbers as ids, found 'b'; without it"):
         write_best(named, out, fill=True)
