@@ -6,10 +6,11 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
+from smtformats.errors import quote
 from smtplugins.contracts.errors import FeatureError, UsageError
 from smtplugins.plugins.neural.batches import TOKENS, batches, encode, log_probabilities, padded
 from smtplugins.plugins.neural.folder import ModelFolder
-from smtplugins.plugins.neural.runtime import OnnxModel
+from smtplugins.plugins.neural.runtime import OnnxModel, bad_file
 from smtplugins.plugins.neural.scoring import NeuralFeature
 
 if TYPE_CHECKING:
@@ -93,8 +94,6 @@ def token_limit(model: OnnxModel, output: str, folder: ModelFolder) -> int:
 
 def check_logits(model: OnnxModel, logits: NDArray[Any], shape: tuple[int, ...], highest: int) -> None:
     """Raise FormatError unless a model's output has a score for each word at each position."""
-    from smtplugins.plugins.neural.runtime import bad_file
-
     if logits.ndim != 3 or logits.shape[:2] != shape:
         raise bad_file(model.path, f"logits of shape {shape[0]} x {shape[1]} x words", str(logits.shape))
     if highest >= logits.shape[2]:
@@ -103,11 +102,12 @@ def check_logits(model: OnnxModel, logits: NDArray[Any], shape: tuple[int, ...],
         )
 
 
-def check_lengths(who: str, rows: Sequence[Sequence[int]], limit: int | None) -> None:
-    """Raise FeatureError for a sequence that is longer than the model takes: nothing is cut off silently."""
-    longest = max(map(len, rows), default=0)
-    if limit is not None and longest > limit:
-        raise FeatureError(f"{who}: expected at most {limit} tokens, which the model takes, found {longest}")
+def check_lengths(who: str, texts: Sequence[str], rows: Sequence[Sequence[int]], limit: int | None) -> None:
+    """Raise FeatureError for a text of more tokens than the model takes: nothing is cut off silently."""
+    for text, row in zip(texts, rows, strict=True):
+        if limit is not None and len(row) > limit:
+            found = f"{len(row)} in {quote(text)}"
+            raise FeatureError(f"{who}: expected at most {limit} tokens, which the model takes, found {found}")
 
 
 class CausalScorer:
@@ -143,7 +143,7 @@ class CausalScorer:
         if self._tokenizer is None:
             self._prepare()
         rows, starts = self._rows(pairs)
-        check_lengths(self._folder.who, rows, self._folder.limit())
+        check_lengths(self._folder.who, [text for _, text in pairs], rows, self._folder.limit())
         name = self.model.output(["logits"])
         scores, owners = [np.empty(0)], [np.empty(0, dtype=np.int64)]
         for chosen in batches([len(row) for row in rows], self._batch, token_limit(self.model, name, self._folder)):
@@ -203,7 +203,8 @@ class MaskedScorer:
         if self._tokenizer is None:
             self._prepare()
         encoded = encode(self._tokenizer, [text for _, text in pairs])
-        check_lengths(self._folder.who, [one.ids for one in encoded], self._folder.limit())
+        texts = [text for _, text in pairs]
+        check_lengths(self._folder.who, texts, [one.ids for one in encoded], self._folder.limit())
         places = [
             (i, k) for i, one in enumerate(encoded) for k, special in enumerate(one.special_tokens_mask) if not special
         ]

@@ -119,8 +119,8 @@ class NeuralSeq2seq(NeuralFeature):
         sources = {source: self._source_ids(of_source, source) for source, _ in pairs}
         rows = self._targets(of_target, [text for _, text in pairs])
         limit = self._folder.limit()
-        check_lengths(f"{self.who}, source", list(sources.values()), limit)
-        check_lengths(f"{self.who}, hypothesis", [row[1:] for row in rows], limit)
+        check_lengths(f"{self.who}, source", list(sources), list(sources.values()), limit)
+        check_lengths(f"{self.who}, hypothesis", [text for _, text in pairs], [row[1:] for row in rows], limit)
         name = self._decoder.output(["logits"], _REMEDY)
         scores, owners = [np.empty(0)], [np.empty(0, dtype=np.int64)]
         for chosen in batches([len(row) for row in rows], self._batch, token_limit(self._decoder, name, self._folder)):

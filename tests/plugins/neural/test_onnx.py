@@ -132,7 +132,9 @@ class TestLanguageModels:
     def test_nothing_is_cut(self, tmp_path: Path) -> None:
         trial.tiny_lm(tmp_path)
         change(tmp_path, "config.json", max_position_embeddings=10)
-        with pytest.raises(FeatureError, match="expected at most 10 tokens, which the model takes, found 26"):
+        with pytest.raises(
+            FeatureError, match="expected at most 10 tokens, which the model takes, found 26 in 'the house, big"
+        ):
             NeuralLm(tmp_path).score_candidates(None, LISTS[0])
 
 
