@@ -21,7 +21,6 @@ from smtplugins.host.files.lists import KINDS as LISTS
 from smtplugins.host.files.lists import ListStream, stream_of_opened
 from smtplugins.host.files.opening import Opened, Path, find_format, naming, number, open_known, write_all
 from smtplugins.host.files.ordering import WITHOUT_IDS, ids_file
-from smtplugins.host.forests.forest_lists import of_forests
 from smtplugins.host.host import AnySpec, Host
 from smtplugins.host.progress import progress
 
@@ -120,6 +119,8 @@ class Listing:
         how: dict[str, Any] = {"derivations": self.derivations, "unique": self.unique}
         lists = stream_of_opened(opened, self.sources, allow_partial=self.allow_partial, known=known, **how)
         if self.weights is not None:
+            from smtplugins.host.forests.forest_lists import of_forests
+
             lists = of_forests(lists).rescore(self.weights, missing=self.missing, note=note)
         if not self.refs and self.metric is None:
             return lists
