@@ -142,3 +142,19 @@ def test_learning(smt: Smt) -> None:
     command = ["rerank", "--dev", "dev", "--dev-ref", "refs", "--test", "dev", "--test-ref", "refs", "-m", "wer"]
     assert smt(*command, "-o", "out", "--to", "cdec", "-q", "--bootstrap", "0").code == 0
     assert Path("out/best.txt").read_text() == "a red house\n" * 3
+
+
+def test_files_of_speech_recognisers(smt: Smt) -> None:
+    Path("0.fst").write_text("0 1 the 1\n0 1 a 1.25\n0 1 a 1.3\n1 2 red\n2 3 house 0.5\n3\n")
+    assert smt("best", "0.fst").ok() == "the red house\n"
+    assert smt("mbr", "0.fst", "-m", "wer").ok() == "a red house\n"
+    Path("kaldi").write_text("u1\n0 1 the 1,2,3\n0 1 a 1.5,1,4\n1\n\nu2\n0 1 no 1,2,3\n1 0.5,0,\n")
+    assert smt("convert", "kaldi", "--to", "jsonl", "-k", "1", "-q").ok().count('"acoustic"') == 2
+    assert smt("best", "kaldi", "--from", "kaldi-lattice,acoustic_scale=0.1").ok() == "the\nno\n"
+    Path("lists").mkdir()
+    Path("lists/0.score").write_text("-100 -20 3 the red house\n-101 -10 3 a red house\n")
+    command = ["evaluate", "a=lists", "b=0.fst", "-r", "red", "-m", "wer", "-f", "tsv"]
+    assert [line.split("\t")[2] for line in smt(*command).ok().splitlines()[1:]] == ["33.33", "33.33"]
+    assert smt("best", "lists", "--from", "srilm-nbest,lmw=1").ok() == "a red house\n"
+    Path("nemo").write_text("a\t-1\nb\t-2\n")
+    assert smt("best", "nemo", "--from", "lines,n=2,scores=tab").ok() == "a\n"
