@@ -21,11 +21,12 @@ joins records of one prompt.
 
 Options name what lies elsewhere by path, names and positions between dots, ``*`` for every element:
 ``--from jsonl-nbest,text=choices.*.message.content,score=choices.*.score,id=meta.segment,source=meta.src`` (also
-``reference=``). Scores are matched with texts by their stars; an object of numbers gives features. Beside a known
-shape, paths replace what the shape has. ``tokens=words``, ``tokens=sentencepiece`` or ``tokens=bpe`` says how tokens
-are joined, which is needed for pieces of words. A file that is one array of pipeline results needs ``array=sentences``
-(each element is a sentence) or ``array=list`` (all are candidates of one). ``failed=skip`` leaves out requests that
-failed, which otherwise are an error.
+``reference=``); without ``id=``, members named ``id``, ``custom_id`` or ``doc_id`` hold it. Scores are matched with
+texts by their stars; an object of numbers gives features. Beside a known shape, paths replace what the shape has.
+``tokens=words``, ``tokens=sentencepiece`` or ``tokens=bpe`` says how tokens are joined, which is needed for pieces of
+words. A file that is one array of pipeline results needs ``array=sentences`` (each element is a sentence) or
+``array=list`` (all are candidates of one). ``failed=skip`` leaves out requests that failed, which otherwise are an
+error.
 
 Native code reads and writes lines in the first shape whose hypotheses have no other members than strings and numbers;
 all others are read in Python, five to fifteen times slower.

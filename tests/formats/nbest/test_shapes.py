@@ -190,7 +190,7 @@ MANGLED = [
         "chat-completions.jsonl",
         '"content": "a man reads ."',
         '"content": null',
-        "2: choice 2: an answer as message.content (the option failed=skip",
+        "2: choice 2: an answer (the option failed=skip",
     ),
     (
         "chat-completions.jsonl",
@@ -237,7 +237,7 @@ MANGLED = [
         "trl-preferences.jsonl",
         '"role": "assistant", "content": "a man reads ."',
         '"role": "user", "content": "x"',
-        "2: a message of the role assistant in rejected, found none",
+        "2: a last message of the role assistant in rejected, found",
     ),
     (
         "trl-completions.jsonl",
@@ -249,7 +249,7 @@ MANGLED = [
         "messages.jsonl",
         '"role": "assistant", "content": "a man reads ."',
         '"role": "tool", "content": "x"',
-        "4: a message of the role assistant in messages, found none",
+        "4: a last message of the role assistant in messages, found",
     ),
     ("lines.jsonl", '"score": -1.5', '"score": "x"', "4: a finite number as score, found 'x'"),
     (
@@ -408,6 +408,52 @@ def test_paths() -> None:
 )
 def test_bad_paths(options: dict[str, str], message: str) -> None:
     assert without_field(refused(content("by-path.jsonl"), **options)).startswith(f"x:{message}")
+
+
+def test_paths_keep_the_ids_of_known_shapes() -> None:
+    batch = content("openai-batch.jsonl").splitlines(keepends=True)
+    lists = read("".join(batch[::-1]), text="response.body.choices.*.message.content")
+    assert [(nbest.id, nbest.texts) for nbest in lists] == list(zip(SEGMENTS, TEXTS, strict=True))[::-1]
+    assert "custom_id" not in lists[0].reading
+    # Not that of a server's response.
+    assert [nbest.id for nbest in read(content("chat-completions.jsonl"), text="choices.*.message.content")] == NUMBERS
+    assert [nbest.id for nbest in read(content("sockeye.jsonl"), text="translation")] == list("012345")
+
+
+@pytest.mark.parametrize(
+    ("record", "message"),
+    [
+        (
+            {"custom_id": "a", "result": {"message": {"content": [{"type": "text", "text": "a house"}]}}},
+            "--from jsonl-nbest,text=result.message.content.*.text reads",
+        ),
+        (
+            {"model": "m", "created_at": "2024-05-01T10:00:00Z", "message": {"role": "assistant", "content": "a"}},
+            "--from jsonl-nbest,text=message.content reads",
+        ),
+        ({"error": {"message": "rate limit", "type": "x"}}, "found an error instead of candidates, 'rate limit'"),
+    ],
+)
+def test_the_path_of_a_message_is_that_of_texts(record: dict[str, Any], message: str) -> None:
+    assert message in refused_by_detection(json.dumps(record) + "\n")
+
+
+def test_answers_are_told_from_prompts_thoughts_and_failures() -> None:
+    examples = [{"role": role, "content": "x"} for role in ("user", "assistant", "user")]
+    for record in ({"messages": examples}, {"generated_text": examples}, {"prompt": "y", "completion": examples}):
+        assert "a last message of the role assistant" in refused(json.dumps(record))
+    prompts = {"prompt": ["x", "y"], "choices": [{"text": "a"}, {"text": "b"}]}
+    assert "expected one prompt," in refused(json.dumps(prompts))
+    assert read(json.dumps(prompts | {"prompt": [11, 12]}))[0].texts == ["a", "b"]
+    parts = [{"type": "thinking", "text": "hm"}, {"type": "text", "text": "a"}, {"type": "text", "text": " b"}]
+    assert read(json.dumps({"choices": [{"message": {"content": parts}}]}))[0].texts == ["a b"]
+    parts[0]["type"] = "note"
+    assert "parts of the type text" in refused(json.dumps({"choices": [{"message": {"content": parts}}]}))
+    for reason in ("length", "content_filter", "tool_calls"):
+        cut = json.dumps({"choices": [{"message": {"content": ""}, "finish_reason": reason}]})
+        assert f"found an empty one with the finish_reason {reason}" in refused(cut)
+    whole = json.dumps({"choices": [{"message": {"content": "a"}, "finish_reason": "stop"}]})
+    assert [(nbest.id, nbest.texts) for nbest in read(f"{cut}\n{whole}", failed="skip")] == [("1", ["a"])]
 
 
 def refused_by_detection(text: str) -> str:

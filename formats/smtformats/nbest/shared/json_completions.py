@@ -6,12 +6,12 @@ from collections.abc import Mapping
 from typing import Any
 
 from smtformats.nbest.shared.json_drafts import (
-    KEYS,
     DraftList,
     DraftRow,
     Failed,
     Fields,
     key_of,
+    keys_in,
     sides,
     take_logprobs,
     text_of,
@@ -20,6 +20,9 @@ from smtformats.nbest.shared.spans import shown
 from smtformats.tokens import BadField
 
 Record = Mapping[str, Any]
+
+_EXPECTED = "an answer (the option failed=skip leaves out records without one)"
+_UNANSWERED = ("length", "content_filter", "tool_calls", "function_call", "error", "abort")
 
 
 def read_batch(record: Record, join: str | None) -> DraftList:
@@ -50,8 +53,10 @@ def _message(error: Any) -> str:
 def read_completions(record: Record, join: str | None) -> DraftList:
     draft = DraftList()
     fields = Fields(record, "", draft)
-    # With an `object`, the id is that of the server's response.
-    sides(fields, draft, keys=[name for name in KEYS if name != "id" or "object" not in record])
+    sides(fields, draft, keys=keys_in(record))
+    prompts = record.get("prompt")
+    if isinstance(prompts, list) and len(prompts) > 1 and not all(type(token) is int for token in prompts):
+        raise BadField("one prompt, whose choices are hypotheses of one sentence", f"{len(prompts)} prompts")
     _choices(fields, "", draft)
     return draft
 
@@ -81,11 +86,13 @@ def _choice(fields: Fields, path: str, draft: DraftList) -> DraftRow:
         content = inner.take("content")
         if content is None:
             why = message.get("refusal")
-            expected = "an answer as message.content (the option failed=skip leaves out records without one)"
-            raise Failed(expected, shown(why) if why else "null")
+            raise Failed(_EXPECTED, f"{shown(why) if why else 'null'} as message.content")
         row = DraftRow(text_of(content, "message.content"))
         inner.extra(row, "refusal")
         inner.close()
+    reason = fields.value.get("finish_reason")
+    if not row.text and reason in _UNANSWERED:
+        raise Failed(_EXPECTED, f"an empty one with the finish_reason {reason}")
     take_logprobs(fields, row, path, draft)
     fields.extra(row, "index", "finish_reason", "stop_reason")
     fields.close()

@@ -16,6 +16,7 @@ REFERENCES = ("reference", "ref", "target", "tgt")
 KEYS = ("id", "sentence_id", "custom_id", "doc_id")
 CUMULATIVE = "cumulative_logprob"
 LOGPROB, MEAN = "logprob", "logprob_mean"
+_TEXT_PARTS, _THOUGHTS = ("text", "output_text"), ("thinking", "redacted_thinking", "reasoning")
 _MARKED = {"sentencepiece": "\u2581", "bpe": "@@"}
 
 
@@ -88,14 +89,18 @@ class Fields:
 
 
 def text_of(value: Any, name: str) -> str:
-    """The text in a value: a string, the parts of a message, or the last answer of a conversation."""
+    """The text in a value: a string, a message's parts but for its thoughts, or the answer that ends a conversation."""
     if isinstance(value, str):
         return clean(value)
     if isinstance(value, list) and value and all(isinstance(part, Mapping) for part in value):
         if all("role" in part for part in value):
-            return said(value, "assistant", name)
-        if all(isinstance(part.get("text"), str) for part in value):
-            return clean("".join(part["text"] for part in value))
+            return answer(value, name)
+        parts = [part for part in value if part.get("type") not in _THOUGHTS]
+        kinds = [part.get("type") for part in parts]
+        if parts and all(isinstance(part.get("text"), str) for part in parts):
+            if any(kind is not None and kind not in _TEXT_PARTS for kind in kinds):
+                raise BadField(f"parts of the type {_TEXT_PARTS[0]} as {name}", ", ".join(map(str, kinds)))
+            return clean("".join(part["text"] for part in parts))
     raise BadField(f"a string as {name}", shown(value))
 
 
@@ -107,9 +112,22 @@ def said(messages: Sequence[Mapping[str, Any]], role: str, name: str) -> str:
     raise BadField(f"a message of the role {role} in {name}", "none")
 
 
+def answer(messages: Sequence[Mapping[str, Any]], name: str) -> str:
+    """The answer that ends a conversation; those before it are parts of the prompt."""
+    last = messages[-1].get("role")
+    if last != "assistant":
+        raise BadField(f"a last message of the role assistant in {name}", f"the role {shown(last)}")
+    return said(messages, "assistant", name)
+
+
 def is_conversation(value: Any) -> TypeGuard[list[Mapping[str, Any]]]:
     """Whether a value is a list of messages with their roles."""
     return isinstance(value, list) and bool(value) and all(isinstance(m, Mapping) and "role" in m for m in value)
+
+
+def keys_in(record: Mapping[str, Any]) -> list[str]:
+    """The members that may hold a sentence's id: beside an ``object``, ``id`` is that of the server's response."""
+    return [name for name in KEYS if name != "id" or not {"object", "custom_id"} & set(record)]
 
 
 def key_of(value: Any, name: str = "id") -> str | None:

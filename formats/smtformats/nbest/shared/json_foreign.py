@@ -12,10 +12,10 @@ from smtformats.errors import quote
 from smtformats.files import Lines
 from smtformats.nbest.shared.json_drafts import DraftList, Failed
 from smtformats.nbest.shared.json_lists import normal_id
-from smtformats.nbest.shared.json_paths import ValuePath, guess, names, read_texts, set_scores, set_sides
+from smtformats.nbest.shared.json_paths import ValuePath, guess, names, read_texts, set_key, set_scores, set_sides
 from smtformats.nbest.shared.json_readers import RecordShape, is_own, nearest, shape_of
 from smtformats.nbest.shared.json_values import Ahead, Spelled, Value, over_lines, values
-from smtformats.nbest.shared.spans import LENIENT, decode
+from smtformats.nbest.shared.spans import LENIENT, decode, shown
 from smtformats.tokens import BadField, Layouts
 
 Groups = tuple[str, Any]
@@ -89,6 +89,10 @@ def unknown(record: Any) -> str:
     if not isinstance(record, Mapping):
         what = "a JSON array of texts" if isinstance(record, (list, str)) else "JSON without objects"
         return f"{what} (--from jsonl-nbest,text=PATH reads objects with any names)"
+    if record.get("error"):
+        error = record["error"]
+        message = error.get("message", error) if isinstance(error, Mapping) else error
+        return f"an error instead of candidates, {shown(message)}"
     close = nearest(record)
     path = guess(record) or "PATH"
     like = f", nearest to {close.name}" if close is not None else ""
@@ -183,6 +187,8 @@ class _Reading:
         wanted, shape = self._wanted, self._shape
         if wanted.text is not None:
             draft = read_texts(record, wanted.text)
+            if wanted.key is None:
+                set_key(draft, record)
         else:
             assert shape is not None
             other = shape_of(record)

@@ -9,15 +9,21 @@ from smtformats.nbest.shared.json_drafts import (
     DraftList,
     DraftRow,
     key_of,
+    keys_in,
     number,
     text_of,
 )
+from smtformats.nbest.shared.json_lists import SENTENCE_ID
 from smtformats.nbest.shared.spans import clean, shown
 from smtformats.tokens import BadField
 
 _EVERY = "*"
 _SHOWN = 6
 _DEEPEST = 12
+_NO_TEXTS = frozenset(
+    "created_at custom_id finish_reason id index model model_version modelVersion object request_id role status "
+    "stop_reason time timestamp type url".split()
+)
 
 Stars = tuple[int, ...]
 
@@ -114,6 +120,14 @@ def set_sides(
             draft.aside.pop(path.parts[0], None)
 
 
+def set_key(draft: DraftList, record: Any) -> None:
+    """Set the id of texts by path from the member that has it in other shapes (sockeye's counts from 1)."""
+    for name in keys_in(record) if isinstance(record, Mapping) else ():
+        if draft.key is None and name != SENTENCE_ID and record.get(name) is not None:
+            draft.key = key_of(record[name], name)
+            draft.aside.pop(name, None)
+
+
 def _needed(record: Any, path: ValuePath) -> Any:
     value = path.one(record)
     if value is None:
@@ -123,7 +137,7 @@ def _needed(record: Any, path: ValuePath) -> Any:
 
 def guess(record: Any) -> str | None:
     """A path that may hold the texts of a record: that of strings in an array, else that of the longest string."""
-    found = list(_strings(record, (), 0))
+    found = [(path, text) for path, text in _strings(record, (), 0) if path[-1] not in _NO_TEXTS]
     several = [path for path, _ in found if _EVERY in path]
     longest = max(found, key=lambda entry: len(entry[1]), default=None)
     best = several[0] if several else longest[0] if longest is not None else None

@@ -12,6 +12,7 @@ from smtformats.nbest.shared.json_drafts import (
     DraftList,
     DraftRow,
     Fields,
+    answer,
     cumulative,
     is_conversation,
     joined,
@@ -216,7 +217,7 @@ def _read_messages(record: Record, join: str | None) -> DraftList:
     draft = DraftList()
     fields = Fields(record, "", draft)
     messages = fields.take("messages")
-    row = DraftRow(said(messages, "assistant", "messages"))
+    row = DraftRow(answer(messages, "messages"))
     if any(message.get("role") == "user" for message in messages):
         draft.source = said(messages, "user", "messages")
     if len(messages) > 2:
