@@ -13,7 +13,9 @@ import runpy
 import shutil
 import subprocess
 import sys
+import tempfile
 import venv
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +29,7 @@ from smtplugins.plugins.neural import trial
 pytestmark = pytest.mark.models
 ROOT = Path(__file__).resolve().parents[3]
 SCRIPT = Path(__file__).parent / "random_models.py"
+LIBRARIES = ["torch==2.13.0", "transformers", "onnx", "onnxscript"]
 PAIRS = [
     ("ein haus", ["a house", "the house, big and old ."]),
     ("ja", ["yes"]),
@@ -37,16 +40,18 @@ LISTS = [smt.candidates(texts, id=key, source=source) for key, (source, texts) i
 
 
 @pytest.fixture(scope="module")
-def python(tmp_path_factory: pytest.TempPathFactory) -> str:
+def python() -> Iterator[str]:
     """A Python with torch and transformers, and without the package."""
     named = os.environ.get("SMT_MODELS_PYTHON")
     if named:
-        return named
-    folder = tmp_path_factory.mktemp("venv")
-    venv.create(folder, with_pip=True)
-    found = str(folder / "bin/python")
-    subprocess.run([found, "-m", "pip", "install", "-q", "torch", "transformers", "onnx", "onnxscript"], check=True)
-    return found
+        yield named
+        return
+    # Not where temporary files of tests are: that may be memory.
+    with tempfile.TemporaryDirectory(prefix="smt-models-") as folder:
+        venv.create(folder, with_pip=True)
+        found = f"{folder}/bin/python"
+        subprocess.run([found, "-m", "pip", "install", "-q", *LIBRARIES], check=True)
+        yield found
 
 
 @pytest.fixture(scope="module")
