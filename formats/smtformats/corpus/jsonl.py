@@ -8,8 +8,8 @@ references ``references``, ``refs`` or ``targets``; ``text`` and ``sentence`` ma
 or number, unique in the file. Either all lines have one or none; without ids, lines are counted from 0. N-best lists
 are joined with these sentences by id, in any order. All other members are kept as attributes.
 
-Errors: a duplicate name in an object, more than 64 levels of nesting, lone surrogates, and a line whose number of
-references or kind of text differs from the first line.
+Errors: an ``error`` that is not empty, a ``text`` beside its translation, a duplicate name in an object, more than 64
+levels of nesting, lone surrogates, and a line whose number of references or kind of text differs from the first line.
 """
 
 from __future__ import annotations
@@ -28,6 +28,7 @@ NAME = "jsonl-corpus"
 SOURCES = ("source", "src")
 REFERENCES = ("reference", "ref", "target", "tgt", "references", "refs", "targets")
 TEXTS = ("text", "sentence")
+_HYPOTHESES = ("hyp", "translation", "output", "hypothesis")
 
 
 def parse(lines: Lines) -> Iterator[Segment]:
@@ -58,6 +59,11 @@ def _texts(fields: Mapping[str, Member]) -> tuple[list[str], Side, set[str]]:
     references = next((name for name in REFERENCES if name in fields), None)
     text = next((name for name in TEXTS if name in fields), None) if source is None and references is None else None
     side: Side = "source" if source is not None else "reference" if references is not None else "text"
+    other = next((name for name in _HYPOTHESES if name in fields), None)
+    if text is not None and other is not None:
+        raise BadField(f"a text named source, as {other} is its translation", text, fields[text].field)
+    if "error" in fields and fields["error"].value:
+        raise BadField("a sentence", f"the error {shown(fields['error'].value)}", fields["error"].field)
     texts = []
     for name in (source, references, text):
         if name is not None:

@@ -53,6 +53,8 @@ def test_without_ids_lines_count() -> None:
             '{"sentence_id": 1, "ref": "a"}\n',
             "1: field 1: expected an id (the sentence_id of sockeye's lists counts from 1, ",
         ),
+        ('{"text": "a", "translation": "b"}\n', "1: field 1: expected a text named source, as translation is its "),
+        ('{"text": "a"}\n{"text": "", "error": "late"}\n', "2: field 2: expected a sentence, found the error 'late'"),
         ('{"refs": ["a", "b"]}\n{"refs": ["a"]}\n', "2: field 1: expected 2 texts, the first a reference, as on the "),
         ('{"ref": "a"}\n{"text": "a"}\n', "2: field 1: expected 1 texts, the first a reference, as on the first line"),
         ('{"ref": "a"\n', "1: field 1: expected `,` or `}` at column 13, found the end of the line"),

@@ -456,6 +456,22 @@ def test_answers_are_told_from_prompts_thoughts_and_failures() -> None:
     assert [(nbest.id, nbest.texts) for nbest in read(f"{cut}\n{whole}", failed="skip")] == [("1", ["a"])]
 
 
+def test_a_text_beside_its_translation_is_not_judged() -> None:
+    record = {"id": 0, "text": "ein haus", "translation": "a house"}
+    for more in ({}, {"score": -1.0}):
+        assert "found JSON objects with id, text, translation" in refused_by_detection(json.dumps(record | more) + "\n")
+    assert read(json.dumps(record), text="translation", source="text")[0].texts == ["a house"]
+
+
+def test_a_hypothesis_with_an_error_is_a_failure() -> None:
+    rows = [{"id": 0, "hyp": "a house"}, {"id": 1, "hyp": "", "error": "timeout"}, {"id": 2, "hyp": "a", "error": None}]
+    text = "".join(json.dumps(row) + "\n" for row in rows)
+    assert without_field(refused(text)).startswith("x:2: a hypothesis (the option failed=skip")
+    assert [nbest.id for nbest in read(text, failed="skip")] == ["0", "2"]
+    refusal = {"choices": [{"message": {"content": None, "refusal": "no"}}]}
+    assert refused(json.dumps(refusal)).endswith("found the refusal 'no'")
+
+
 def refused_by_detection(text: str) -> str:
     with pytest.raises(FormatError) as caught:
         detect(text.encode(), all_formats(), "x")

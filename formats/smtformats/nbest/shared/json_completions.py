@@ -86,7 +86,7 @@ def _choice(fields: Fields, path: str, draft: DraftList) -> DraftRow:
         content = inner.take("content")
         if content is None:
             why = message.get("refusal")
-            raise Failed(_EXPECTED, f"{shown(why) if why else 'null'} as message.content")
+            raise Failed(_EXPECTED, f"the refusal {shown(why)}" if why else "null as message.content")
         row = DraftRow(text_of(content, "message.content"))
         inner.extra(row, "refusal")
         inner.close()

@@ -11,6 +11,7 @@ from smtformats.nbest.shared.json_drafts import (
     CUMULATIVE,
     DraftList,
     DraftRow,
+    Failed,
     Fields,
     answer,
     cumulative,
@@ -95,7 +96,9 @@ def _is_tokens(value: Record) -> bool:
 
 
 def _is_line(value: Record) -> bool:
-    text = next((name for name in TEXTS if isinstance(value.get(name), str)), None)
+    texts = [name for name in TEXTS if isinstance(value.get(name), str)]
+    # Of two texts, one may be the source.
+    text = texts[0] if len(texts) == 1 else None
     return text is not None and (text != "text" or any(name in value for name in (*SCORES, CUMULATIVE)))
 
 
@@ -257,6 +260,9 @@ def _read_sockeye(record: Record, join: str | None) -> DraftList:
 def _read_line(record: Record, join: str | None) -> DraftList:
     draft = DraftList()
     fields = Fields(record, "", draft)
+    if record.get("error"):
+        expected = "a hypothesis (the option failed=skip leaves out records with an error)"
+        raise Failed(expected, f"the error {shown(record['error'])}")
     row = DraftRow(fields.text(next(name for name in TEXTS if isinstance(record.get(name), str))))
     sides(fields, draft)
     _scores(fields, row)
