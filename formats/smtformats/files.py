@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
     from smtformats.tokens import BadField
 
+BOM = "\ufeff"
+"""The byte order mark, with which some programs begin a file."""
 HEAD_BYTES = 1 << 16
 MAX_LINE_BYTES = 1 << 24
 MAX_UNPACKED_BYTES = 1 << 36

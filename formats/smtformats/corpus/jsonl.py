@@ -17,7 +17,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from smtformats.corpus.segments import Ids, Segment, Side
-from smtformats.files import Lines
+from smtformats.files import BOM, Lines
 from smtformats.format import Format, first_lines
 from smtformats.json_shapes import foreign_shape
 from smtformats.nbest.shared.json_lists import LISTS, SENTENCE_ID, id_of
@@ -35,7 +35,8 @@ def parse(lines: Lines) -> Iterator[Segment]:
     """Parse one sentence at a time."""
     ids = Ids(lines)
     first: tuple[Side, int] | None = None
-    for line in lines:
+    for row in lines:
+        line = row.removeprefix(BOM) if lines.number == 1 else row
         if not line.strip(" \t\r\n"):
             continue
         try:
@@ -87,6 +88,7 @@ def _id(line: str, fields: Mapping[str, Member]) -> str | None:
 
 def matches(head: bytes) -> bool:
     """Match objects with a source or reference but without a list of hypotheses."""
+    head = head.removeprefix(BOM.encode())
     lines = first_lines(head)
     if not lines or not head.lstrip().startswith(b"{"):
         return False

@@ -18,7 +18,7 @@ from collections.abc import Iterator, Sequence
 from smtformats.corpus.jsonl import REFERENCES, SOURCES, TEXTS
 from smtformats.corpus.segments import Ids, Segment, Side
 from smtformats.errors import quote
-from smtformats.files import Lines
+from smtformats.files import BOM, Lines
 from smtformats.format import Format, first_lines
 from smtformats.tokens import blanks, is_id, is_number
 
@@ -33,6 +33,7 @@ def parse(lines: Lines) -> Iterator[Segment]:
     first = next(stream, None)
     if first is None:
         return
+    first = first.removeprefix(BOM)
     names = _header(cells(first))
     ids = Ids(lines)
     columns = names or [_ID, "text"]
@@ -81,7 +82,7 @@ def matches(head: bytes) -> bool:
     """Match a line of column names, or two columns: unique ids and words."""
     if b"\t" not in head or b"\0" in head:
         return False
-    rows = [cells(line) for line in first_lines(head)]
+    rows = [cells(line) for line in first_lines(head.removeprefix(BOM.encode()))]
     if not rows or any(len(row) != len(rows[0]) for row in rows):
         return False
     if _header(rows[0]):

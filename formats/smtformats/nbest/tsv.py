@@ -21,7 +21,7 @@ from typing import TextIO
 
 from smtformats.candidates import Candidates
 from smtformats.errors import quote
-from smtformats.files import Lines
+from smtformats.files import BOM, Lines
 from smtformats.format import Format, Number
 from smtformats.nbest.shared.table import (
     EXTRA,
@@ -140,7 +140,7 @@ def parse(lines: Lines) -> Iterator[Candidates]:
     rows: _Rows | None = None
     count = 0
     try:
-        table = _Table(lines.next(stream, f"the columns {', '.join(FIRST)}"))
+        table = _Table(lines.next(stream, f"the columns {', '.join(FIRST)}").removeprefix(BOM))
         for line in stream:
             cells = _cells(line)
             if len(cells) != table.width:
@@ -270,7 +270,7 @@ def write(lists: Iterable[Candidates], out: TextIO, number: Number) -> int:
 
 def matches(head: bytes) -> bool:
     """Match the names of the first columns."""
-    text = head.decode("utf-8", "ignore")
+    text = head.decode("utf-8", "ignore").removeprefix(BOM)
     return text.startswith(_HEAD) and text[len(_HEAD) : len(_HEAD) + 1] in ("", "\t", "\r", "\n")
 
 

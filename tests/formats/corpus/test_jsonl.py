@@ -34,6 +34,12 @@ def test_one_text() -> None:
         assert (segment.source, segment.references, segment.side, segment.id, segment.key) == ("a", (), side, 7, None)
 
 
+def test_a_byte_order_mark_begins_no_text() -> None:
+    text = '\ufeff{"id": "a", "text": "b"}\n'
+    assert detect(text.encode(), all_formats(), "x").name == "jsonl-corpus"
+    assert [(segment.key, segment.source) for segment in read(text)] == [("a", "b")]
+
+
 def test_without_ids_lines_count() -> None:
     assert [(segment.id, segment.key) for segment in read('{"text": "a"}\n\n{"text": "b"}\n')] == [(0, None), (1, None)]
 

@@ -71,5 +71,11 @@ def test_bad_files(text: str, message: str) -> None:
     assert str(caught.value) == f"x:{message}"
 
 
+def test_a_byte_order_mark_is_no_part_of_the_first_column() -> None:
+    for text in ("id\tref\n1\ta\n", "s1\ta\ns2\tb\n"):
+        assert detect(f"\ufeff{text}".encode(), all_formats(), "x").name == "tsv-sentences"
+        assert [segment.key for segment in read(f"\ufeff{text}")] == [segment.key for segment in read(text)]
+
+
 def test_record() -> None:
     assert (FORMAT.name, FORMAT.kind, read("")) == ("tsv-sentences", "corpus", [])

@@ -35,6 +35,14 @@ def written(lists: list[Candidates]) -> str:
     return out.getvalue()
 
 
+def test_a_byte_order_mark_is_no_part_of_the_first_column() -> None:
+    text = "\ufeff" + written(LISTS)
+    assert detect(text.encode(), all_formats(), "x").name == "tsv-nbest"
+    lists = list(parse(Lines(io.BytesIO(text.encode()), "x")))
+    assert [nbest.texts for nbest in lists] == [nbest.texts for nbest in LISTS]
+    assert written(lists) == written(LISTS)
+
+
 def test_table(golden: Callable[[str, str], None]) -> None:
     text = written(LISTS)
     golden(text, "formats/nbest.tsv")

@@ -9,11 +9,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from smtformats.errors import FormatError
-from smtformats.files import HEAD_BYTES, Lines
+from smtformats.files import BOM, HEAD_BYTES, Lines
 from smtformats.nbest.shared.spans import LENIENT, TooDeep, decode
 from smtformats.tokens import BadField
 
-BOM = "\ufeff"
 _BLANK = " \t\r\n"
 _OPENING = re.compile(r"[\[{,:]\s*\Z")
 _MARKS = re.compile(r'["\[\]{},]')
