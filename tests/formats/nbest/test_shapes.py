@@ -472,6 +472,18 @@ def test_a_hypothesis_with_an_error_is_a_failure() -> None:
     assert refused(json.dumps(refusal)).endswith("found the refusal 'no'")
 
 
+def test_requests_that_failed_are_left_out_by_path_too() -> None:
+    first, second, third = content("openai-batch.jsonl").splitlines()
+    record = json.loads(second)
+    record["response"]["body"] = {"error": {"message": "late"}}
+    text = "\n".join([first, json.dumps(record), third])
+    assert "2: a response (the option failed=skip" in without_field(refused(text))
+    assert refused(text).endswith("found the status 200, 'late'")
+    for path in (None, "response.body.choices.*.message.content"):
+        assert [nbest.id for nbest in read(text, text=path, failed="skip")] == ["s-0", "s-2"]
+    assert "no hypothesis in the file" in refused(text, text="response.nothing", failed="skip")
+
+
 def refused_by_detection(text: str) -> str:
     with pytest.raises(FormatError) as caught:
         detect(text.encode(), all_formats(), "x")

@@ -36,8 +36,8 @@ def read_batch(record: Record, join: str | None) -> DraftList:
     inner = Fields(response, "response.", draft)
     status = inner.take("status_code")
     body, path = (inner.take("body"), "response.body.") if "body" in response else (response, "response.")
-    if status not in (None, 200):
-        inner_error = body.get("error") if isinstance(body, Mapping) else None
+    inner_error = body.get("error") if isinstance(body, Mapping) else None
+    if status not in (None, 200) or inner_error:
         raise Failed(expected, f"the status {shown(status)}, {_message(inner_error)}")
     _choices(Fields(body, path, draft), path, draft)
     if body is not response:

@@ -8,6 +8,7 @@ from typing import Any
 from smtformats.nbest.shared.json_drafts import (
     DraftList,
     DraftRow,
+    Failed,
     key_of,
     keys_in,
     number,
@@ -79,7 +80,7 @@ def read_texts(record: Any, text: ValuePath) -> DraftList:
     """The texts at a path, one hypothesis each."""
     found = text.find(record)
     if not found:
-        raise BadField(f"a text at {text.text}", f"none among {names(record)}")
+        raise Failed(f"a text at {text.text}", f"none among {names(record)}")
     draft = DraftList(rows=[DraftRow(text_of(value, text.text)) for value in found.values()])
     used = text.parts[0]
     if isinstance(record, Mapping):
