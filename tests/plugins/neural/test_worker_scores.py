@@ -135,7 +135,11 @@ def test_a_module_and_an_error_of_the_library(tmp_path: Path, host: Host, monkey
         list(host.score([smt.candidates(["a"], id=1)], [spec]))
 
 
-def test_a_worker_as_a_program_of_one_file(tmp_path: Path, host: Host, capfd: pytest.CaptureFixture[str]) -> None:
+def test_a_worker_as_a_program_of_one_file(
+    tmp_path: Path, host: Host, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # Python may run without the script's folder on its path.
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
     (tmp_path / "bert_score.py").write_text(
         "class Scores(list):\n    tolist = lambda self: list(self)\n\n"
         "class BERTScorer:\n"
