@@ -20,15 +20,15 @@ REFUSED: list[tuple[Any, str]] = [
     ),
     (
         {"foo": 1, "bar": [{"x": "a b", "y": "c"}]},
-        "JSON objects with foo, bar; --from jsonl-nbest,text=bar.*.x reads texts at a path",
+        "JSON objects with foo, bar; smt convert --from jsonl-nbest,text=bar.*.x reads texts at a path",
     ),
     (
         {"generated_texts": ["a", "b"], "usage": {}},
         "JSON objects with generated_texts, usage, nearest to Hugging Face generated_text; "
-        "--from jsonl-nbest,text=generated_texts.* reads texts at a path",
+        "smt convert --from jsonl-nbest,text=generated_texts.* reads texts at a path",
     ),
-    ({"a.b": 1, "c": "x"}, "JSON objects with a.b, c; --from jsonl-nbest,text=c reads texts at a path"),
-    ({"a": 1}, "JSON objects with a; --from jsonl-nbest,text=PATH reads texts at a path"),
+    ({"a.b": 1, "c": "x"}, "JSON objects with a.b, c; smt convert --from jsonl-nbest,text=c reads texts at a path"),
+    ({"a": 1}, "JSON objects with a; smt convert --from jsonl-nbest,text=PATH reads texts at a path"),
     (["the cat", "a cat"], "a JSON array of texts (--from jsonl-nbest,text=PATH reads objects with any names)"),
 ]
 

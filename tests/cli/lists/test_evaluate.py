@@ -237,7 +237,7 @@ def test_json_of_others_is_no_text(smt: Smt) -> None:
         result = smt("evaluate", *call)
         assert (result.code, result.out) == (1, "")
         assert result.err.startswith("smt: batch:1: field 1: expected lists as JSON lines")
-        assert "found JSON objects with custom_id, answers; --from jsonl-nbest,text=answers.* reads" in result.err
+        assert "custom_id, answers; smt convert --from jsonl-nbest,text=answers.* reads" in result.err
 
 
 def _systems() -> list[str]:

@@ -96,7 +96,7 @@ def unknown(record: Any) -> str:
     close = nearest(record)
     path = guess(record) or "PATH"
     like = f", nearest to {close.name}" if close is not None else ""
-    return f"JSON objects with {names(record)}{like}; --from jsonl-nbest,text={path} reads texts at a path"
+    return f"JSON objects with {names(record)}{like}; smt convert --from jsonl-nbest,text={path} reads texts at a path"
 
 
 @dataclass
