@@ -7,11 +7,12 @@ A file is JSON if it begins with an object that has members, an array of such ob
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping
 from typing import Any
 
 from smtformats.errors import FormatError
-from smtformats.files import HEAD_BYTES
+from smtformats.files import BOM, HEAD_BYTES
 from smtformats.nbest.shared.json_foreign import unknown
 from smtformats.nbest.shared.json_paths import names
 from smtformats.nbest.shared.json_readers import is_own, shape_of
@@ -20,6 +21,12 @@ from smtformats.nbest.shared.json_values import first_of
 _TEXT = '{"id": 0, "text": "a house"}'
 _SHOWN = '{"id": 0, "hypotheses": [{"text": "a house", "score": -1.5}]}'
 """The shapes shown in error messages; `jsonl-nbest` and `jsonl-corpus` accept further names."""
+_STREAM = object()
+_LINES = 50
+_EVENT = re.compile(r"\s*data:[ \t]*(?=\{)")
+_COMMENTS = re.compile(r"\ufeff?(?:[ \t]*(?:#|//)[^\n]*\n)+(?=\s*[\[{])")
+_STRING = re.compile(r'"(?:[^"\\]|\\.)*"')
+_JSON_NAME = re.compile(r"\.(?:json|jsonl|ndjson)(?:\.\w+)?$")
 _REQUESTS = frozenset({"custom_id", "body"})
 
 
@@ -31,7 +38,10 @@ def foreign_shape(value: Mapping[str, Any]) -> str | None:
 
 def refuse_json(start: bytes, name: str, kinds: frozenset[str] = frozenset()) -> None:
     """Raise a ``FormatError`` for a file that is JSON; ``kinds`` are the kinds of data expected, empty for text."""
-    first = first_of(start.decode("utf-8", "ignore"), len(start) < HEAD_BYTES // 2)
+    text = start.decode("utf-8", "ignore")
+    comments = _COMMENTS.match(text)
+    first = first_of(text[comments.end() :] if comments else text, len(start) < HEAD_BYTES // 2)
+    first = (first[0], first[1] + comments[0].count("\n")) if first and comments else first or _disguised(text, name)
     if first is None:
         return
     value, line = first
@@ -43,11 +53,26 @@ def refuse_json(start: bytes, name: str, kinds: frozenset[str] = frozenset()) ->
     raise FormatError(expected, _describe(value, lists), file=name, line=line, field=1)
 
 
+def _disguised(text: str, name: str) -> tuple[Any, int] | None:
+    """JSON that does not begin with an object or array: a stream of events, or strings in a file that is named so."""
+    rows = text.removeprefix(BOM).split("\n")
+    lines = [row for row in (rows[:-1] or rows)[:_LINES] if row.strip()]
+    if lines and (event := _EVENT.match(lines[0])):
+        found = first_of(lines[0][event.end() :], len(lines) > 1)
+        return (_STREAM, 1) if found is not None and isinstance(found[0], Mapping) else None
+    named = _JSON_NAME.search(name) is not None
+    return ("", 1) if named and lines and all(map(_STRING.fullmatch, map(str.strip, lines))) else None
+
+
 def _describe(value: Any, lists: bool) -> str:
     """Describe a value that is no list we read, or one that was not to be read."""
     if isinstance(value, json.JSONDecodeError):
         message = value.msg[:1].lower() + value.msg[1:]
         return f"invalid JSON at line {value.lineno}, column {value.colno}: {message}"
+    if value is _STREAM:
+        return "a stream of events (`data: {...}`), which hold parts of answers"
+    if isinstance(value, str):
+        return "a JSON string on each line"
     inner = value
     while isinstance(inner, list) and inner and not isinstance(inner[0], str):
         inner = inner[0]

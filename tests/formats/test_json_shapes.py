@@ -80,6 +80,38 @@ def test_sentences_that_begin_so_stay_sentences(text: str) -> None:
         assert detect(text.encode()[:HEAD_BYTES], formats, "x").name == "text"
 
 
+DISGUISED = {
+    'data: {"choices": [{"delta": {"content": "a"}}]}\n\ndata: [DONE]\n': "1: .* found a stream of events",
+    '# by x\n// and y\n\n{"a": 1}\n{"a": 2}\n': "4: .* found JSON objects with a",
+    '\ufeff"a house"\n"b \\" c"\n': "1: .* found a JSON string on each line",
+}
+
+
+@pytest.mark.parametrize("text", DISGUISED)
+def test_json_that_does_not_begin_like_it(text: str, tmp_path: Path) -> None:
+    message = rf"x\.jsonl\.gz:{DISGUISED[text]}"
+    for formats in (known("nbest", "corpus"), known("corpus"), list(all_formats())):
+        with pytest.raises(FormatError, match=message):
+            detect(text.encode(), formats, "x.jsonl.gz")
+    (tmp_path / "x.jsonl.gz").write_bytes(gzip.compress(text.encode()))
+    with pytest.raises(FormatError, match=message), open_sentences(tmp_path / "x.jsonl.gz"):
+        pass
+
+
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        ("data: a {\nb\n", "x"),
+        ("data: {\nb\n", "x"),
+        ("# 1\n[ 1 ] he said\n", "x"),
+        ('"a"\nb\n', "x.jsonl"),
+        ('"a"\n"b"\n', "x.json.txt.de"),
+    ],
+)
+def test_sentences_that_look_so_stay_sentences(text: str, name: str) -> None:
+    assert detect(text.encode(), list(all_formats()), name).name == "text"
+
+
 def test_readers_of_plain_sentences_refuse_it_too(tmp_path: Path) -> None:
     path = tmp_path / "x.gz"
     path.write_bytes(gzip.compress(b'{"a": [1]}\nand a sentence\n'))
@@ -91,3 +123,6 @@ def test_readers_of_plain_sentences_refuse_it_too(tmp_path: Path) -> None:
     (tmp_path / "y").write_text("[ 1 ] he said\n")
     with open_sentences(tmp_path / "y") as lines:
         assert list(lines) == ["[ 1 ] he said\n"]
+    (tmp_path / "z").write_text("\ufeffa b\nc\n")
+    with open_sentences(tmp_path / "z") as lines:
+        assert list(lines) == ["a b\n", "c\n"]

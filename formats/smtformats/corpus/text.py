@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from typing import TextIO
 
 from smtformats.corpus.segments import Segment
-from smtformats.files import Lines, head, open_bytes, shown_name
+from smtformats.files import BOM, Lines, head, open_bytes, shown_name
 from smtformats.format import Format, Number
 
 NAME = "text"
@@ -21,15 +21,18 @@ def open_sentences(path: str | os.PathLike[str]) -> Iterator[Lines]:
 
     with open_bytes(path) as stream:
         start, name = head(stream, shown_name(path)), shown_name(path)
-        if start.lstrip(b"\xef\xbb\xbf \t\r\n")[:1] in (b"{", b"["):
+        if start.lstrip(b"\xef\xbb\xbf \t\r\n")[:1] in (b"{", b"[", b'"', b"d", b"#", b"/"):
             refuse_json(start, name)
+        if start.startswith(BOM.encode()):
+            stream.read(len(BOM.encode()))
         yield Lines(stream, name)
 
 
 def parse(lines: Lines) -> Iterator[str]:
-    r"""Parse one sentence at a time, without its line end (``\n`` or ``\r\n``)."""
+    r"""Parse one sentence at a time, without its line end (``\n`` or ``\r\n``); a byte order mark is no part of it."""
     for line in lines:
-        yield line.removesuffix("\n").removesuffix("\r")
+        sentence = line.removesuffix("\n").removesuffix("\r")
+        yield sentence.removeprefix(BOM) if lines.number == 1 else sentence
 
 
 def write(records: Iterable[str | Segment], out: TextIO, number: Number) -> int:

@@ -36,6 +36,10 @@ def test_line_ends() -> None:
     assert read(b"") == []
 
 
+def test_a_byte_order_mark_is_no_part_of_the_first_word() -> None:
+    assert read("\ufeffa\n\ufeffb\n".encode()) == ["a", "\ufeffb"]
+
+
 def test_invalid_utf8() -> None:
     with pytest.raises(FormatError) as caught:
         read(b"ok\n\xe4\n")
