@@ -25,8 +25,9 @@ Options name what lies elsewhere by path, names and positions between dots, ``*`
 texts by their stars; an object of numbers gives features. Beside a known shape, paths replace what the shape has.
 ``tokens=words``, ``tokens=sentencepiece`` or ``tokens=bpe`` says how tokens are joined, which is needed for pieces of
 words. A file that is one array of pipeline results needs ``array=sentences`` (each element is a sentence) or
-``array=list`` (all are candidates of one). ``failed=skip`` leaves out requests that failed, which otherwise are an
-error.
+``array=list`` (all are candidates of one). ``failed=skip`` leaves out requests that failed, and ``thoughts=drop``
+thoughts between tags before an answer (``<think>..</think>``; log probabilities stay those of the whole output): both
+are errors otherwise.
 
 Native code reads and writes lines in the first shape whose hypotheses have no other members than strings and numbers;
 all others are read in Python, five to fifteen times slower.
@@ -89,10 +90,11 @@ def parse(
     tokens: Literal["words", "sentencepiece", "bpe"] | None = None,
     array: Literal["list", "sentences"] | None = None,
     failed: Literal["error", "skip"] = "error",
+    thoughts: Literal["error", "drop"] = "error",
 ) -> Iterator[Candidates]:
     """Parse one list at a time; the first five options are paths, the others say what a shape leaves open."""
     paths = ValuePath.of(text), ValuePath.of(score), ValuePath.of(id), ValuePath.of(source), ValuePath.of(reference)
-    wanted = Mapped(*paths, tokens, array, failed)
+    wanted = Mapped(*paths, tokens, array, failed, thoughts)
     yield from lists_in(lines, NAME, wanted, parse_own)
 
 

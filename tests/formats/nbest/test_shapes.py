@@ -518,3 +518,20 @@ def test_columns(name: str) -> None:
     assert (columns.ids[:], columns.texts[:], columns.sources) == (wanted.ids[:], wanted.texts[:], wanted.sources)
     assert columns.features.values.tolist() == wanted.features.values.tolist()
     assert (columns.totals is None) == (wanted.totals is None)
+
+
+def test_thoughts_before_an_answer() -> None:
+    """They are no translation: an error, or left out on request."""
+    record = {"choices": [{"message": {"content": content}} for content in ("<think>\na b\n</think>\n\na house", "b")]}
+    text = json.dumps(record) + "\n"
+    assert "choice" not in refused(text)
+    assert "1: field 1: expected an answer (the option thoughts=drop leaves out thoughts), found thoughts" in refused(
+        text
+    )
+    (nbest,) = read(text, thoughts="drop")
+    assert nbest.texts == ["a house", "b"]
+    (by_path,) = read(text, text="choices.*.message.content", thoughts="drop")
+    assert by_path.texts == nbest.texts
+    lines = '{"id": 1, "generated_text": "<think>a"}\n{"id": 2, "generated_text": "a <think>"}\n'
+    assert "an answer behind the thoughts" in refused(lines, thoughts="drop")
+    assert [(one.id, one.texts) for one in read(lines, thoughts="drop", failed="skip")] == [("2", ["a <think>"])]

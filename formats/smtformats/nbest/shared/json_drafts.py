@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeGuard
@@ -17,6 +18,7 @@ KEYS = ("id", "sentence_id", "custom_id", "doc_id")
 CUMULATIVE = "cumulative_logprob"
 LOGPROB, MEAN = "logprob", "logprob_mean"
 _TEXT_PARTS, _THOUGHTS = ("text", "output_text"), ("thinking", "redacted_thinking", "reasoning")
+_THINKING = re.compile(r"\s*<(think|thinking|thought|reasoning)>")
 _MARKED = {"sentencepiece": "\u2581", "bpe": "@@"}
 
 
@@ -102,6 +104,19 @@ def text_of(value: Any, name: str) -> str:
                 raise BadField(f"parts of the type {_TEXT_PARTS[0]} as {name}", ", ".join(map(str, kinds)))
             return clean("".join(part["text"] for part in parts))
     raise BadField(f"a string as {name}", shown(value))
+
+
+def without_thoughts(text: str, drop: bool) -> str:
+    """The answer in an output, which may begin with a model's thoughts between tags."""
+    found = _THINKING.match(text)
+    if found is None:
+        return text
+    if not drop:
+        raise BadField("an answer (the option thoughts=drop leaves out thoughts)", f"thoughts, {shown(text)}")
+    _, end, rest = text.partition(f"</{found[1]}>")
+    if not end or not rest.strip():
+        raise Failed("an answer behind the thoughts (the option failed=skip leaves out records without one)", "none")
+    return rest.strip()
 
 
 def said(messages: Sequence[Mapping[str, Any]], role: str, name: str) -> str:

@@ -10,7 +10,7 @@ from typing import Any, Literal
 from smtformats.candidates import Candidates
 from smtformats.errors import quote
 from smtformats.files import Lines
-from smtformats.nbest.shared.json_drafts import DraftList, Failed
+from smtformats.nbest.shared.json_drafts import DraftList, Failed, without_thoughts
 from smtformats.nbest.shared.json_lists import normal_id
 from smtformats.nbest.shared.json_paths import ValuePath, guess, names, read_texts, set_key, set_scores, set_sides
 from smtformats.nbest.shared.json_readers import RecordShape, is_own, nearest, shape_of
@@ -35,6 +35,7 @@ class Mapped:
     tokens: str | None = None
     array: Literal["list", "sentences"] | None = None
     failed: Literal["error", "skip"] = "error"
+    thoughts: Literal["error", "drop"] = "error"
 
     def __bool__(self) -> bool:
         return any((self.text, self.score, self.key, self.source, self.reference))
@@ -198,6 +199,8 @@ class _Reading:
         if wanted.score is not None:
             set_scores(draft, record, wanted.score, wanted.text)
         set_sides(draft, record, wanted.key, wanted.source, wanted.reference)
+        for row in draft.rows:
+            row.text = without_thoughts(row.text, wanted.thoughts == "drop")
         return draft
 
     def _join(self, draft: DraftList, more: DraftList, line: int) -> None:
