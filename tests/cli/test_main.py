@@ -84,6 +84,21 @@ class TestHelp:
         assert (done.returncode, done.stderr) == (0, "[]\n")
         assert done.stdout.startswith("usage: smt COMMAND")
 
+    def test_decoding_a_sentence_imports_what_it_needs(self, tmp_path: Path) -> None:
+        """A cold start is mostly imports: those of other commands, formats and kinds of work are left alone."""
+        (tmp_path / "rules").write_text("[X] ||| a ||| b ||| p=1\n")
+        (tmp_path / "cdec.ini").write_text("formalism=scfg\ngrammar=rules\n")
+        code = (
+            "import sys; from smtplugins.cli.main import main\n"
+            f"main(['decode', '-q', '-c', {str(tmp_path / 'cdec.ini')!r}, '-i', {str(tmp_path / 'text')!r}])\n"
+            "others = {'importlib.metadata', 'subprocess', 'multiprocessing', 'xopen', 'yaml', 'sqlite3'}\n"
+            "others |= {'smtformats.nbest.jsonl', 'smtformats.tree.bracketed', 'smtformats.alignment.giza'}\n"
+            "print(sorted(others & set(sys.modules)), file=sys.stderr)\n"
+        )
+        (tmp_path / "text").write_text("a\n")
+        done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=tmp_path)
+        assert (done.stdout, done.stderr.splitlines()[-1]) == ("b\n", "[]")
+
     def test_version_names_the_folder_it_runs_from(self, smt: Smt) -> None:
         import smtplugins
 

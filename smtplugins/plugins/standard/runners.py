@@ -14,7 +14,6 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from smtplugins.contracts.errors import SmtError, UsageError
-from smtplugins.contracts.tools.running import exit_error
 
 if TYPE_CHECKING:
     from multiprocessing.connection import Connection
@@ -190,6 +189,8 @@ def _close(state: Any) -> None:
 def _portable(error: Exception | SystemExit) -> Exception:
     """Return the error if it can be pickled, else an SmtError with its message; SystemExit becomes an error, too."""
     if isinstance(error, SystemExit):
+        from smtplugins.contracts.tools.running import exit_error
+
         return exit_error(error)
     try:
         pickle.loads(pickle.dumps(error))
