@@ -241,10 +241,8 @@ def open_known(
     from smtformats.files import head, open_bytes, shown_name
 
     kinds = (kind,) if isinstance(kind, str) else kind
-    if formats is not None:
-        known = list(formats)
-    else:
-        known = list(all_formats() if kinds is None else itertools.chain.from_iterable(map(formats_of, kinds)))
+    of_kinds = () if kinds is None else itertools.chain.from_iterable(map(formats_of, kinds))
+    known = list(formats if formats is not None else all_formats() if kinds is None else of_kinds)
     named = None if format is None else _find_of(format, kinds, None if formats is None else known)
     if named is not None and named.parse is None:
         raise UsageError(f"format {named.name!r} can only be written")
