@@ -14,6 +14,7 @@ from smtplugins.host.scores.batch_scores import BatchScores, in_batches
 from smtplugins.host.scores.command_files import command_files
 from smtplugins.host.scores.score_cache import ScoreCache, ScoreFolder
 from smtplugins.host.scores.scoring_program import split_command, start_command
+from smtplugins.host.scores.segment_metric import SegmentMetric
 from smtplugins.host.scores.worker_pool import WorkerPool
 
 __all__ = [
@@ -24,6 +25,7 @@ __all__ = [
     "RunDirectory",
     "ScoreCache",
     "ScoreFolder",
+    "SegmentMetric",
     "WorkerPool",
     "add_number",
     "add_quiet",

@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING, Any
 
 from smtplugins.contracts.errors import UsageError
 from smtplugins.contracts.spec import suggestion
+from smtplugins.contracts.tools.running import SegmentMetric
 from smtplugins.plugins.neural.lm import sum_and_mean
-from smtplugins.plugins.neural.scoring import SegmentMetric, Texts, table_of
+from smtplugins.plugins.neural.scoring import Texts, table_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

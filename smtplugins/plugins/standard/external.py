@@ -10,23 +10,26 @@ before it waits for the next; by the protocol ``batches`` a line has many reques
 
 from __future__ import annotations
 
-import math
 import shlex
 import weakref
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
-from smtplugins.contracts.errors import FeatureError, UsageError
-from smtplugins.contracts.tools.running import BatchScores, ScoreCache, ScoreFolder, WorkerPool, command_files
+from smtplugins.contracts.errors import UsageError
+from smtplugins.contracts.tools.running import (
+    BatchScores,
+    ScoreCache,
+    ScoreFolder,
+    SegmentMetric,
+    WorkerPool,
+    command_files,
+)
 from smtplugins.plugins.standard.command import ScoringCommand
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from smtformats import Candidates
 
 Texts = Sequence["str | None"]
-_REMEMBERED = 1_000_000
 _BATCH, _WORKERS, _RETRIES = 64, 1, 2
 
 
@@ -135,7 +138,7 @@ class BatchedExternal:
         self._cache.close()
 
 
-class ExternalMetric:
+class ExternalMetric(SegmentMetric):
     """A metric by an external command: a corpus score is the mean segment score times ``scale``.
 
     A question is asked once: scores are remembered, and kept on disk. ``lower=true``: lower is better. ``name`` is the
@@ -160,7 +163,8 @@ class ExternalMetric:
         score_cache: ScoreFolder | None = None,
     ) -> None:
         tell = note or (lambda text: None)
-        who = "metric 'external'"
+        super().__init__(name, "external", scale)
+        who = self.who
         if protocol == "lines":
             _check_lines(who, workers, batch, retries)
         self._protocol, self._version = protocol, version
@@ -170,11 +174,9 @@ class ExternalMetric:
             else WorkerPool(who, command, workers=workers, batch=batch, timeout=timeout, retries=retries, note=tell)
         )
         cache = _cache("metric", self._command.arguments, protocol, version, score_cache, tell)
-        self._scores = BatchScores(cache, self._start)
-        self._known: dict[Texts, float] = {}
-        self._scale = scale
-        self.name = name
+        self.scores = BatchScores(cache, self._start)
         self.higher_is_better = not lower
+        self.who = f"command {self._command.arguments[0]!r}"
         # Metrics are never closed, so the command is killed when the metric is deleted.
         weakref.finalize(self, self._command.abandon)
 
@@ -186,51 +188,16 @@ class ExternalMetric:
             return self._command.ask(requests)
         return ((i, (answer,)) for i, answer in enumerate(self._command.answers(requests)))
 
-    def stats(
-        self, hypotheses: Sequence[str], references: Sequence[Sequence[str]], sources: Sequence[str] | None = None
-    ) -> NDArray[Any]:
-        """Return the score of each segment, and a 1 to count it."""
-        import numpy as np
-
-        for what, stream in (
-            *(("references", stream) for stream in references),
-            *([("sources", sources)] if sources else ()),
-        ):
-            if len(stream) != len(hypotheses):
-                raise ValueError(f"expected {len(hypotheses)} {what}, found {len(stream)}")
-        keys: list[Texts] = [
+    def keys(
+        self, hypotheses: Sequence[str], references: Sequence[Sequence[str]], sources: Sequence[str] | None
+    ) -> Sequence[Texts]:
+        """Return the source, the hypothesis and its references."""
+        return [
             (sources[i] if sources else None, hypothesis, *[stream[i] for stream in references])
             for i, hypothesis in enumerate(hypotheses)
         ]
-        fresh = [key for key in dict.fromkeys(keys) if key not in self._known]
-        known = {key: self._known[key] for key in keys if key in self._known}
-        if fresh:
-            for key, (answer,) in zip(fresh, self._scores.scores(fresh, self.name), strict=True):
-                if not math.isfinite(answer):
-                    name = self._command.arguments[0]
-                    raise FeatureError(f"command {name!r}: expected a finite number for {key[1]!r}, found {answer}")
-                known[key] = answer
-            if len(self._known) > _REMEMBERED:
-                self._known.clear()
-            self._known.update(known)
-        return np.array([[known[key], 1.0] for key in keys], dtype=np.float64).reshape(-1, 2)
 
-    def score(self, stats: NDArray[Any]) -> NDArray[Any]:
-        """Compute the mean of summed statistics; leading axes are kept."""
-        import numpy as np
-
-        rows = np.asarray(stats, dtype=np.float64)
-        count = rows[..., 1]
-        means: NDArray[Any] = self._scale * rows[..., 0] / np.where(count > 0, count, 1.0)
-        return means
-
-    def sentence(self, stats: NDArray[Any]) -> NDArray[Any]:
-        """Return the score of each segment."""
-        return self.score(stats)
-
-    def signature(self) -> str:
+    def settings(self) -> Mapping[str, str]:
         """Return the command line and version; the contents of its files are not part of the signature."""
-        command = " ".join(shlex.join(self._command.arguments).split())
-        version = f"|version:{self._version}" if self._version else ""
-        scale = "" if self._scale == 1.0 else f"|scale:{self._scale:g}"
-        return f"{self.name}|command:{command}{version}|mean:segments{scale}"
+        version = {"version": self._version} if self._version else {}
+        return {"command": shlex.join(self._command.arguments), **version}
