@@ -120,6 +120,11 @@ def first_lines(head: bytes, wanted: Callable[[str], object] = str.strip) -> lis
     return [line for line in (lines[:-1] or lines) if wanted(line)][:50]
 
 
+def _may_be_json(start: bytes) -> bool:
+    """Whether a file begins as JSON, a comment before it, a string or an event of a stream does."""
+    return start.decode("utf-8", "ignore").lstrip("\ufeff \t\r\n").startswith(("{", "[", '"', "#", "//", "data:"))
+
+
 def detect(start: bytes, formats: Iterable[Format], name: str) -> Format:
     """Detect the format of a file from its first bytes, among the given formats that can be read."""
     readable = [record for record in formats if record.parse is not None]
@@ -129,7 +134,7 @@ def detect(start: bytes, formats: Iterable[Format], name: str) -> Format:
     fitting = [record for record in readable if record.matches(start)]
     lowest = min((record.fallback for record in fitting), default=0)
     specific = [record for record in fitting if record.fallback == lowest]
-    if lowest > 0 or not specific:
+    if (lowest > 0 or not specific) and _may_be_json(start):
         from smtformats.json_shapes import refuse_json
 
         refuse_json(start, name, frozenset(record.kind for record in readable))

@@ -92,6 +92,9 @@ class TestHelp:
             "import sys; from smtplugins.cli.main import main\n"
             f"main(['decode', '-q', '-c', {str(tmp_path / 'cdec.ini')!r}, '-i', {str(tmp_path / 'text')!r}])\n"
             "others = {'importlib.metadata', 'subprocess', 'multiprocessing', 'xopen', 'yaml', 'sqlite3'}\n"
+            "others |= {'smtformats.json_shapes', 'smtformats.hypergraph.cdec_json'}\n"
+            "others |= {f'smtplugins.host.config.toolkits.{name}' for name in ('moses', 'joshua')}\n"
+            "others |= {f'smtplugins.host.decode.printing.{name}' for name in ('choice', 'details', 'rescored')}\n"
             "others |= {'smtformats.nbest.jsonl', 'smtformats.tree.bracketed', 'smtformats.alignment.giza'}\n"
             "print(sorted(others & set(sys.modules)), file=sys.stderr)\n"
         )

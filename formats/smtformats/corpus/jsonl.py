@@ -19,7 +19,6 @@ from collections.abc import Iterator, Mapping
 from smtformats.corpus.segments import Ids, Segment, Side
 from smtformats.files import BOM, Lines
 from smtformats.format import Format, first_lines
-from smtformats.json_shapes import foreign_shape
 from smtformats.nbest.shared.json_lists import LISTS, SENTENCE_ID, id_of
 from smtformats.nbest.shared.spans import Member, clean, members, plain, shown
 from smtformats.tokens import BadField
@@ -97,6 +96,8 @@ def matches(head: bytes) -> bool:
         _texts(fields)
     except BadField:
         return False
+    from smtformats.json_shapes import foreign_shape
+
     values = {name: member.value for name, member in fields.items()}
     return not any(isinstance(values.get(name), list) for name in LISTS) and foreign_shape(values) is None
 

@@ -31,6 +31,13 @@ PLF, NETWORK = "plf-lattice", "confusion-network"
 LATTICES = (PLF, "slf-lattice", NETWORK, "openfst-lattice", "kaldi-lattice")
 
 
+def lattice_formats() -> list[Format]:
+    """The formats of lattices alone, not those of other graphs."""
+    from smtformats.hypergraph import confusion, kaldi, openfst, slf
+
+    return [module.FORMAT for module in (plf, slf, confusion, openfst, kaldi)]
+
+
 def holds_both(config: RunConfig) -> bool:
     """Whether a file of lattices may hold sentences, as for cdec and Joshua; Moses stops at such a line."""
     return not config.output.format.startswith("moses")

@@ -21,6 +21,7 @@ from smtplugins.host.decode.lattices import (
     check_lattice,
     check_text,
     holds_both,
+    lattice_formats,
     tell_lattices,
     tell_sentences,
 )
@@ -90,10 +91,7 @@ def read_sentences(
     lines = joshua and named is None
     named = Spec("text") if lines else named
     # Only formats of lattices are told by shape: other graphs may not be lattices.
-    inputs = host.formats("corpus", "hypergraph")
-    shapes = [record for record in inputs if record.kind == "corpus" or record.name in LATTICES]
-    graphs = [record for record in inputs if record not in shapes]
-    known = [*shapes, *graphs] if named is not None else shapes
+    known = host.formats("corpus", "hypergraph") if named is not None else [*host.formats("corpus"), *lattice_formats()]
     with open_known(path, None, named, known, empty="text") as opened:
         if format is None and lattice:
             tell_lattices(opened, known)

@@ -17,7 +17,6 @@ from smtplugins.host.arguments import argument
 from smtplugins.host.config.loaded_passes import check_decoder, with_weights
 from smtplugins.host.config.resources import resources
 from smtplugins.host.config.rule_tables import RuleTable, merged
-from smtplugins.host.decode.printing.choice import choice_of, with_choice
 from smtplugins.host.decode.statistics import added
 from smtplugins.host.features.rule_columns import column_names, declares_columns, is_stateful
 from smtplugins.host.features.scoring import tuneable
@@ -131,6 +130,8 @@ class Translator:
             given = (escaped(sentence, scheme) for sentence in given)
         choice = None
         if self.config.output.choice is not None:
+            from smtplugins.host.decode.printing.choice import choice_of, with_choice
+
             with self.config.at("output", "choice"):
                 choice = choice_of(self.config.output.choice)
         # A decoder without graphs need not have the parameter.

@@ -9,8 +9,6 @@ from typing import TYPE_CHECKING
 from smtformats.caching.folders import OFF, cache_folder, clear, entries
 from smtplugins.contracts.errors import UsageError
 from smtplugins.host.arguments import argument
-from smtplugins.host.scores.score_cache import score_folder
-from smtplugins.host.scores.score_database import clear_scores, kept_scores
 
 if TYPE_CHECKING:
     from smtformats.caching.folders import CacheEntry
@@ -38,6 +36,8 @@ class Caches:
 
     def score_folder(self, score_cache: Path | None = None) -> pathlib.Path:
         """The folder of kept scores: ``score_cache``, or the default of :func:`load_plugins`."""
+        from smtplugins.host.scores.score_cache import score_folder
+
         folder = score_folder(score_cache)
         if folder is None:
             name = argument("score_cache")
@@ -46,8 +46,12 @@ class Caches:
 
     def kept_scores(self, score_cache: Path | None = None) -> list[KeptScores]:
         """Count the scores of each command or model that are kept; a damaged file has no scorer."""
+        from smtplugins.host.scores.score_database import kept_scores
+
         return kept_scores(self.score_folder(score_cache))
 
     def clear_scores(self, score_cache: Path | None = None) -> tuple[int, int]:
         """Remove all kept scores; return their number and the size of their files in bytes."""
+        from smtplugins.host.scores.score_database import clear_scores
+
         return clear_scores(self.score_folder(score_cache))

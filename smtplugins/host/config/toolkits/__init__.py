@@ -7,6 +7,7 @@ plugin offers them.
 from __future__ import annotations
 
 import io
+from importlib import import_module
 from pathlib import Path
 
 from smtformats.config.settings import Settings
@@ -14,11 +15,10 @@ from smtplugins.host.config.toolkits.draft import Draft
 
 
 def draft(settings: Settings, path: Path | None) -> Draft:
-    """Convert a configuration; ``path`` is its file, if it has one."""
-    from smtplugins.host.config.toolkits import cdec, joshua, moses
-
-    adapters = {"cdec-settings": cdec.adapt, "joshua-settings": joshua.adapt, "moses-settings": moses.adapt}
-    return adapters[settings.origin](settings, path)
+    """Convert a configuration with its toolkit's module; ``path`` is its file, if it has one."""
+    adapter = import_module(f"{__name__}.{settings.origin.removesuffix('-settings')}")
+    made: Draft = adapter.adapt(settings, path)
+    return made
 
 
 def toolkit_settings(data: bytes, name: str, format: str | None) -> Settings | None:

@@ -16,9 +16,6 @@ from smtformats.files import open_write
 from smtformats.tokens import words
 from smtplugins.contracts.errors import UsageError
 from smtplugins.contracts.spec import suggestion
-from smtplugins.host.decode.printing.choice import LATTICE_MBR, TextChoice, choice_of
-from smtplugins.host.decode.printing.details import details_of
-from smtplugins.host.decode.printing.rescored import ReferenceRescoring, rescoring_of
 from smtplugins.host.files.list_fields import fields_of, phrases_of
 from smtplugins.host.files.opening import Path, rounded
 from smtplugins.host.files.tree_fields import tree_fields
@@ -31,11 +28,14 @@ if TYPE_CHECKING:
     from smtplugins.core.graph.derivations import Derivations
     from smtplugins.core.graph.hypergraph import Hypergraph
     from smtplugins.host.config.run_yaml import RunConfig
+    from smtplugins.host.decode.printing.choice import TextChoice
+    from smtplugins.host.decode.printing.rescored import ReferenceRescoring
     from smtplugins.host.decode.translator import Translator
     from smtplugins.host.host import Host
 
 PARTS = ("score", "input", "id", "segmentation", "alignment")
 """Parts of a line, in their order."""
+_WITH_GAINS = "lattice-mbr"
 _FROM_GRAPHS = {"alignments", "graphs", "details"}
 
 
@@ -65,10 +65,14 @@ class Printing:
         output = config.output
         choice = None
         if output.choice is not None:
+            from smtplugins.host.decode.printing.choice import choice_of
+
             with config.at("output", "choice"):
                 choice = choice_of(output.choice)
         rescored = None
         if output.rescored is not None:
+            from smtplugins.host.decode.printing.rescored import rescoring_of
+
             with config.at("output", "rescored"):
                 rescored = rescoring_of(output.rescored)
         with config.at("output", "show"):
@@ -76,8 +80,8 @@ class Printing:
                 if part not in PARTS:
                     raise UsageError(f"unknown part {part!r} of a line{suggestion(part, PARTS)}")
         with config.at("output", "gains"):
-            if output.gains is not None and (output.choice is None or output.choice.name != LATTICE_MBR):
-                raise UsageError(f"needs output.choice: {LATTICE_MBR}")
+            if output.gains is not None and (output.choice is None or output.choice.name != _WITH_GAINS):
+                raise UsageError(f"needs output.choice: {_WITH_GAINS}")
         named = {"alignments": output.alignments, "unknowns": output.unknowns, "graphs": output.graphs}
         named |= {"gains": output.gains, "details": output.details}
         files = {key: path for key, path in named.items() if path is not None}
@@ -168,6 +172,8 @@ class Printing:
             raise UsageError("output.unknowns: the decoder does not say which words are unknown")
         yield "unknowns", " ".join(decoding.unknown() if decoding.unknown is not None else ()) + "\n"
         if "details" in self._files and graph is not None and len(best := _best(graph)):
+            from smtplugins.host.decode.printing.details import details_of
+
             known = decoding.unknown() if decoding.unknown is not None else ()
             text = details_of(best, self.names, frozenset(known))
             yield "details", text if self.escape is None else unescape(text, self.escape)
