@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
     from smtplugins.contracts.decoders import Decoder
     from smtplugins.host.config.passes import ForestPass
+    from smtplugins.host.config.run_yaml import RunConfig
     from smtplugins.host.host import Host
     from smtplugins.host.loading.registry import Registry
 
@@ -78,6 +79,18 @@ def with_weights(host: Host, loaded: Iterable[LoadedPass], passes: Iterable[Fore
             one = replace(one, weights=weights)
         complete.append(one)
     return complete
+
+
+def check_summaries(config: RunConfig, names: Sequence[str]) -> None:
+    """Refuse summaries of passes with the name of a feature; ``names`` has all features and, once, the summaries."""
+    places: list[tuple[tuple[str, ...], object]] = []
+    if config.decoder is not None:
+        places.append((("decoder",), config.decoder.options.get("summary")))
+    places += [(("model", "passes", str(i)), one.summary) for i, one in enumerate(config.model.passes)]
+    for key, summary in places:
+        if names.count(str(summary)) > 1:
+            with config.at(*key):
+                raise UsageError(f"summary: expected a name that no feature has, found {str(summary)!r}")
 
 
 def check_decoder(decoder: Decoder, passes: int) -> None:

@@ -209,7 +209,7 @@ def load_config(
         tree = _Tree(name, Path.cwd())
         tree.lines.update(made.lines)
         ignored = check_settings(made, list(ignore), name)
-        tree.hints = made.hints()
+        tree.hints, tree.instead = made.hints(), made.instead
         plain = made.values
     notes = old_key_notes(name, tree.translate(plain), plain)
     for override in overrides:
@@ -239,11 +239,14 @@ class _Tree:
         self.places: dict[tuple[str, ...], tuple[str, ...]] = {}
         self.arguments: dict[tuple[str, ...], str] = {}
         self.hints: dict[tuple[str, ...], tuple[str, str]] = {}
+        self.instead: dict[str, str] = {}
 
     def explained(self, key: tuple[str, ...], text: str) -> str:
-        """An error; that of a feature of a toolkit that no plugin offers says what to do."""
+        """An error; that of a feature or search of a toolkit that no plugin offers says what to do."""
         from smtplugins.host.config.toolkits.draft import explained
 
+        if key == ("decoder",) and not self.overridden:
+            text += "".join(f"; {what}" for value, what in self.instead.items() if repr(value) in text)
         return explained(text, *self.hints[key]) if key in self.hints else text
 
     def translate(self, plain: Any) -> tuple[str, ...]:

@@ -14,7 +14,7 @@ from smtplugins.contracts.data import Sentence
 from smtplugins.contracts.errors import SmtError, UsageError
 from smtplugins.contracts.models import Model
 from smtplugins.host.arguments import argument
-from smtplugins.host.config.loaded_passes import check_decoder, with_weights
+from smtplugins.host.config.loaded_passes import check_decoder, check_summaries, with_weights
 from smtplugins.host.config.resources import resources
 from smtplugins.host.config.rule_tables import RuleTable, merged
 from smtplugins.host.decode.statistics import added
@@ -57,7 +57,13 @@ class Translator:
     def loaded(self) -> Translator:
         """Load the tables now instead of when decoding begins; return self."""
         load = getattr(self.decoder, "load", None)
-        return self if load is None else replace(self, loading=added(self.loading, load(self.model)))
+        if load is None:
+            return self
+        translator = replace(self, loading=added(self.loading, load(self.model)))
+        names = getattr(self.decoder, "table_names", None)
+        if names is not None and hasattr(self.decoder, "passes"):
+            check_summaries(self.config, [*translator.features(), *names()])
+        return translator
 
     def names(self) -> tuple[str, ...]:
         """The features that every n-best list shows, in the order of the lists.

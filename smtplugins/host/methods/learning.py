@@ -244,7 +244,8 @@ def _length(config: RunConfig) -> int:
 
 def _note_outputs(config: RunConfig, note: Note) -> None:
     """Note the outputs of decoding that a configuration asks for: tuning has lists or forests of its own."""
-    lines = ("choice", "show", "template", "rescored", "project_case")
+    # Every joshua.config has a template.
+    lines = ("choice", "show", *(["template"] * (config.toolkit != "joshua")), "rescored", "project_case")
     outputs = (*lines, "lists", "alignments", "unknowns", "graphs", "gains", "details", "forests")
     unused = [f"output.{name}" for name in outputs if getattr(config.output, name)]
     if unused:

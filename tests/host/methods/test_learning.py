@@ -41,6 +41,22 @@ def test_reranked_lists_are_shown_with_their_verdicts(host: Host) -> None:
     assert "length" in done.weights
 
 
+@pytest.mark.parametrize(
+    ("file", "text", "told"),
+    [
+        ("joshua.config", "tm = thrax -owner pt -maxspan 12 -path none\noutput-format = %s\n", []),
+        ("cdec.ini", "formalism=scfg\nshow_joshua_visualization=1\n", ["template"]),
+    ],
+)
+def test_outputs_that_tuning_does_not_write(file: str, text: str, told: list[str], host: Host) -> None:
+    """Every joshua.config has a format of lines, which no list is written in."""
+    Path(file).write_text(text)
+    notes: list[str] = []
+    with pytest.raises(UsageError, match="needs a source"):
+        host.tune_decoder(file, folder="run", learner=LEARNER, note=notes.append)
+    assert notes == [f"not used, as tuning has outputs of its own: output.{key}" for key in told]
+
+
 def test_a_loop_around_a_decoder(host: Host) -> None:
     shutil.copytree(EXAMPLES / "decode-hiero", ".", dirs_exist_ok=True)
     overrides = {"references": ["ref.en"], "metric": {"name": "bleu", "tokenize": "none"}}

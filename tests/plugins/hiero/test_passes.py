@@ -208,6 +208,20 @@ def test_weights_of_a_pass_are_checked(host: smt.Host, tmp_path: Path) -> None:
     made = config([{"weights": "second"}], tmp_path)
     with pytest.raises(UsageError, match=r"second: weights of unknown features: .*'LM'"):
         list(host.translator(made, weights=FIRST, cache="off").decode(["der koch"]))
+
+
+def test_a_summary_named_like_a_feature_is_refused_with_its_line(host: smt.Host, tmp_path: Path) -> None:
+    (tmp_path / "weights").write_text("EgivenF 1\n")
+    text = f"formalism=scfg\ngrammar={EXAMPLE / 'rules.txt'}\nweights={tmp_path / 'weights'}\nbeam_prune=9\n"
+    for line, message in (
+        ("summary_feature=EgivenF\n", r"5: decoder\.summary: .* found 'EgivenF'"),
+        ("summary_feature=Glue\n", r"5: decoder\.summary: .* found 'Glue'"),
+        ("weights2=weights\nsummary_feature2=EgivenF\n", r"6: model\.passes\.0\.summary: .* found 'EgivenF'"),
+        ("summary_feature=A\nbeam_prune2=9\nsummary_feature2=A\n", r"5: decoder\.summary: .* found 'A'"),
+    ):
+        (tmp_path / "cdec.ini").write_text(text + line.replace("=weights", f"={tmp_path / 'weights'}"))
+        with pytest.raises(SmtError, match=rf"cdec\.ini:{message}"):
+            host.show_config(tmp_path / "cdec.ini", load=True, cache="off")
     notes: list[str] = []
     later = {"features": [LM, "source-word-penalty,value=1,name=S"], "weights": "second"}
     made = config([{**later, "summary": "Post"}], tmp_path)

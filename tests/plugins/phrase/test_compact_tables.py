@@ -152,7 +152,7 @@ def test_networks_and_tags(here: Path) -> None:
     Path("in.plf").write_text(
         "((('ein',1.0,1),('*EPS*',0.5,1),),(('haus',1.0,1),('grünes',0.5,1),),(('haus',1.0,1),),)\n"
     )
-    kind = "[inputtype]\n2\n"
+    kind = "[inputtype]\n2\n[feature]\nInputFeature num-features=1 num-input-features=1\n[weight]\nInputFeature0= 0\n"
     without = "\n".join(line for line in INI.splitlines() if not line.startswith(("Lexical", "LR")))
     for name, memory in (("compact.ini", without), ("text.ini", without)):
         Path(name).write_text(

@@ -12,6 +12,7 @@ from pathlib import Path
 
 from smtformats.config.cdec import language_model
 from smtformats.config.settings import Setting, Settings
+from smtformats.errors import quote
 from smtformats.tokens import blanks
 from smtplugins.contracts.spec import suggestion
 from smtplugins.host.config.toolkits.cdec_settings import FUNCTIONS, SETTINGS
@@ -55,11 +56,12 @@ def adapt(settings: Settings, path: Path | None) -> Draft:
         _chart(draft)
     elif formalism == "pb":
         _phrases(draft)
+    lines: dict[str, int] = {}
     for setting in draft.every("feature_function"):
-        _function(draft, setting)
+        _function(draft, setting, lines)
     draft.option("model.weights", "weights")
     draft.option("output.nbest", "k_best", int)
-    _passes(draft)
+    _passes(draft, lines)
     if any(settings.all(f"beam_prune{number}") for number in ("", 2, 3)):
         draft.option("decoder.beam_by_length", "scale_prune_srclen", lambda value: True)
     forests = draft.setting("forest_output")
@@ -79,7 +81,7 @@ def _search(name: str) -> str:
     return "cube_pruning" if name.lower().startswith("fast_cube_pruning") else name.lower()
 
 
-def _passes(draft: Draft) -> None:
+def _passes(draft: Draft, lines: dict[str, int]) -> None:
     """Summaries, and passes 2 and 3; a pass without features, pruning and weights ends the chain, in cdec silently."""
 
     def there(*keys: str, number: str) -> bool:
@@ -99,7 +101,7 @@ def _passes(draft: Draft) -> None:
             return
         key = draft.further_pass()
         for setting in draft.every(f"feature_function{number}"):
-            _function(draft, setting)
+            _function(draft, setting, lines)
         draft.option(f"{key}.weights", f"weights{number}")
         search = (lambda name: "cube_pruning") if fast else _search
         draft.option(f"{key}.search", f"intersection_strategy{number}", search, "cube_pruning")
@@ -164,11 +166,16 @@ def _chart(draft: Draft) -> None:
         draft.feature("pass-through", through.line, value=1, lengths=more, name="PassThrough")
 
 
-def _function(draft: Draft, setting: Setting) -> None:
+def _function(draft: Draft, setting: Setting, lines: dict[str, int]) -> None:
+    """Add a feature function; of several with a name cdec has the values of the last. ``lines`` are those of names."""
     kind, *rest = blanks(setting.value)
     if kind == "KLanguageModel":
         path, switches = language_model(setting.value)
         name = switches.get("-n", "LanguageModel")
+        if lines.setdefault(name, setting.line) != setting.line:
+            expected = f"`-n NAME`, as line {lines[name]} has a language model {quote(name)} (cdec has the last alone)"
+            draft.refuse(setting, expected)
+            return
         draft.feature(
             "lm",
             setting.line,
@@ -181,6 +188,9 @@ def _function(draft: Draft, setting: Setting) -> None:
             name=name,
         )
     elif kind in ("WordPenalty", "SourceWordPenalty"):
+        if lines.setdefault(kind, setting.line) != setting.line:
+            draft.remark(setting, f"the same as line {lines[kind]}; it counts once, as in cdec")
+            return
         feature = "word-penalty" if kind == "WordPenalty" else "source-word-penalty"
         draft.feature(feature, setting.line, value=WORD, name=kind)
         if rest:

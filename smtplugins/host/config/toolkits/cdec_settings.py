@@ -130,7 +130,9 @@ FORMALISMS = (
 
 FUNCTIONS = (
     honoured(
-        "KLanguageModel", "`lm,base=10,oov=true,oov_name=LanguageModel_OOV,name=LanguageModel`", "KLanguageModel lm"
+        "KLanguageModel",
+        "`lm,base=10,oov=true,oov_name=LanguageModel_OOV,name=LanguageModel`",
+        "KLanguageModel lm",
     ),
     honoured("KLanguageModel.-n KLanguageModel.-m", "`name`, `class_path`", ""),
     honoured("KLanguageModel.-x", "`markers=rules`: rules have `<s>` and `</s>`", ""),
@@ -167,7 +169,8 @@ feature function that cdec knows. `smt config show -c cdec.ini` prints what your
 
 As in cdec, a flag such as `add_pass_through_rules` is on if it is present, whatever its value. Paths are relative to
 the working directory. Language models are log10 and score `</s>`; a word costs -1/ln 10. References in the input
-(`source ||| reference`) constrain nothing, which a note says.
+(`source ||| reference`) constrain nothing, which a note says. A second `WordPenalty` changes nothing, as in
+cdec; a second language model needs a name (`-n NAME`).
 
 A pass without features and pruning, and from the second on without weights, ends the chain: settings of later passes
 are not used, in cdec without a word, here with a note. Learning takes passes without weights of their own.

@@ -41,7 +41,8 @@ class Draft:
 
     ``refused`` are unsupported settings that change translations. ``counts`` is which of several settings of a
     single-valued key takes effect: 0 for the first, -1 for the last. ``reasons`` say by key why a setting is not used,
-    ``remarks`` are notes about settings that are honoured in part.
+    ``remarks`` are notes about settings that are honoured in part. ``instead`` says by value what to use instead of an
+    option of the decoder that no plugin offers.
     """
 
     def __init__(self, settings: Settings, counts: int) -> None:
@@ -54,6 +55,7 @@ class Draft:
         self._without_note: list[Setting] = []
         self.refused: list[Refusal] = []
         self.reasons: dict[str, str] = {}
+        self.instead: dict[str, str] = {}
         # The name of a feature that may be left out: the key of the list it is in, its place there, a hint.
         self._ignorable: dict[str, tuple[tuple[str, ...], int, str]] = {}
         self._model: tuple[str, ...] = ("model",)

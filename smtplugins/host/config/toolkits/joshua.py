@@ -151,6 +151,10 @@ def _stacks(draft: Draft) -> None:
         draft.refuse(draft.settings.all("reordering-limit")[-1], "1 or more (with 0 Joshua finds no translation)")
 
 
+_ONCE = ("WordPenalty", "OOVPenalty", "PhrasePenalty", "Distortion", "SourcePath")
+"""Features whose weight has a name that no option changes."""
+
+
 def _label(text: str) -> str:
     """A non-terminal without its brackets and index."""
     return re.sub(r",\d+(?=\]?$)", "", text).removeprefix("[").removesuffix("]")
@@ -189,10 +193,14 @@ def _function_settings(draft: Draft) -> list[Setting]:
 
 def _functions(draft: Draft, folder: Path, *, stack: bool) -> None:
     models, constrained = 0, False
+    lines: dict[str, int] = {}
     if not stack:
         draft.decoder(constraint_words=0)
     for setting in _function_settings(draft):
         name, options = function(setting.key, setting.value)
+        if name in _ONCE and lines.setdefault(name, setting.line) != setting.line:
+            draft.refuse(setting, f"{name} once, in line {lines[name]}")
+            continue
         if name == "LanguageModel" and not stack and not constrained:
             # The states of the first language model with words hold what constrains a translation to a target.
             constrained = True

@@ -23,9 +23,11 @@ from smtplugins.host.config.toolkits.draft import Draft
 from smtplugins.host.config.toolkits.known_settings import apply
 from smtplugins.host.config.toolkits.moses_settings import (
     CHARTS,
+    INPUTS_INSTEAD,
     INSTEAD,
     KINDS,
     PHRASES,
+    SEARCHES_INSTEAD,
     SECTIONS,
     TABLE_KINDS,
     feature_keys,
@@ -85,6 +87,7 @@ def adapt(settings: Settings, path: Path | None) -> Draft:
     draft.put("decoder.name", decoder, line)
     if search is not None:
         draft.put("decoder.search", search, line)
+    draft.instead |= SEARCHES_INSTEAD
     if decoder == "phrase":
         draft.option("decoder.stack_size", "stack", int, 200)
         draft.option("decoder.beam_threshold", "beam-threshold", float, 1e-5)
@@ -102,7 +105,7 @@ def adapt(settings: Settings, path: Path | None) -> Draft:
         draft.option("decoder.drop_unknown", "drop-unknown", is_true)
     if search != "stack":
         draft.option("decoder.pop_limit", "cube-pruning-pop-limit", int, 1000)
-    draft.option("decoder.input", "inputtype", _INPUTS.get, skip="0")
+    _input(draft)
     if decoder == "phrase":
         _phrases(draft)
     spans = _spans(draft) if decoder != "phrase" else []
@@ -121,6 +124,17 @@ def adapt(settings: Settings, path: Path | None) -> Draft:
     _printed(draft, chart=decoder != "phrase")
     apply(draft, SECTIONS, PHRASES if decoder == "phrase" else CHARTS)
     return draft
+
+
+def _input(draft: Draft) -> None:
+    """The kind of input; Moses refuses networks and lattices without the feature of their scores."""
+    draft.option("decoder.input", "inputtype", _INPUTS.get, skip="0")
+    setting = draft.setting("inputtype")
+    scored = any(feature.kind == "InputFeature" for _, feature in features(draft.settings))
+    if setting is not None and setting.value in ("1", "2") and not scored:
+        expected = "`InputFeature num-features=1 num-input-features=1` in [feature], as for Moses"
+        draft.refuse(setting, expected, "InputFeature", f"[inputtype] {setting.value} without it")
+    draft.instead |= INPUTS_INSTEAD
 
 
 def _phrases(draft: Draft) -> None:

@@ -52,7 +52,8 @@ SECTIONS = (
     honoured("non-terminals", "`decoder.nonterminal`", "Y", CHARTS),
     honoured(
         "inputtype",
-        "`decoder.input`: 1 confusion-net, 2 lattice; 3 tree, 5 tabbed, 6 forest need a plugin's decoder",
+        "`decoder.input`: 1 confusion-net, 2 lattice, both with `InputFeature`; 3 tree, 5 tabbed, 6 forest need a "
+        "plugin's decoder",
         "2",
     ),
     honoured("xml-input", "`decoder.xml`", "exclusive", PHRASES),
@@ -270,6 +271,22 @@ KINDS = (
 
 INSTEAD = {kind: row.about for row in OTHER_MODELS for kind in row.keys}
 """What to use instead of a kind of feature."""
+
+_CUBE = "[search-algorithm] 3 searches the same model by cube pruning"
+_TREES = "search algorithms 0, 1 and 3 translate sentences"
+SEARCHES_INSTEAD = {
+    "incremental": f"{_CUBE}, instead of 5",
+    "s2t": f"{_CUBE}, instead of 6",
+    "t2s": f"7 is for trees as input; {_TREES}",
+    "t2s-scfg": f"8 is for trees as input; {_TREES}",
+    "f2s": f"9 is for forests as input; {_TREES}",
+}
+INPUTS_INSTEAD = {
+    "tree": "[inputtype] 0 is for the words of the trees, with rules that have no labels of the source",
+    "tabbed": "[inputtype] 0 is for the first column alone, if no feature needs the others",
+    "forest": "[inputtype] 0 is for sentences, 2 for lattices",
+}
+"""What to use instead of the searches and inputs of a decoder that no plugin offers."""
 
 _COMMON = "require-sorting-after-source-context verbosity filterable"
 FEATURE_KEYS = (

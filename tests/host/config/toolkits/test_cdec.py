@@ -171,6 +171,20 @@ def test_passes(tmp_path: Path) -> None:
     assert unused() == []
 
 
+def test_feature_functions_of_the_same_name() -> None:
+    """cdec sets the value of a name again: the same function counts once, of two language models the last alone."""
+    text = "formalism=scfg\nfeature_function=WordPenalty\nweights2=w\n"
+    for line in ("feature_function=WordPenalty\n", "feature_function2=WordPenalty\n"):
+        found = load(text + line)
+        assert [one.name for one in found.model.features] == ["glue", "word-penalty"]
+        assert found.model.passes[0].features == ()
+        assert "WordPenalty': the same as line 2; it counts once, as in cdec" in found.notes[-1]
+    models = "feature_function=KLanguageModel a\nfeature_function=KLanguageModel b\n"
+    with pytest.raises(SmtError, match=r"cdec\.ini:5: feature_function: expected `-n NAME`, as line 4 has a language"):
+        load(text + models)
+    assert len(load(text + models.replace("l a", "l -n A a")).model.features) == 4
+
+
 def test_the_fast_variants_count_in_all_passes() -> None:
     text = "formalism=scfg\nbeam_prune=1\nweights2=w\nintersection_strategy2=full\n"
     assert load(text).model.passes[0].search == "full"

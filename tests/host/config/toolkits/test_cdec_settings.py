@@ -79,9 +79,10 @@ def test_feature_functions(name: str, host: smt.Host) -> None:
     row = next(row for row in cdec_settings.FUNCTIONS if name in row.keys)
     kind, _, switch = name.partition(".")
     value = f"KLanguageModel {switch} {'' if switch == '-x' else 'other'} lm" if switch else row.value
-    text = f"{WORKING}feature_function={value if row.fate == 'honoured' else f'{kind} a b'}\n"
+    before = WORKING.replace("lm.klm", "-n First lm.klm")
+    text = f"{before}feature_function={value if row.fate == 'honoured' else f'{kind} a b'}\n"
     if row.fate == "honoured":
-        assert load(text) != load(f"{WORKING}feature_function=KLanguageModel lm\n" if switch else WORKING)
+        assert load(text) != load(f"{before}feature_function=KLanguageModel lm\n" if switch else before)
         load(text)
         host.show_config("cdec.ini")
         return
@@ -90,7 +91,7 @@ def test_feature_functions(name: str, host: smt.Host) -> None:
         host.show_config("cdec.ini")
     assert re.match(rf"cdec\.ini:4: model\.features\.\d: unknown feature '{name}'", str(caught.value))
     assert f"(ignore=['{name}'] continues without)" in str(caught.value)
-    assert load(text, name) == load(WORKING)
+    assert load(text, name) == load(before)
 
 
 def test_misspelt_feature_functions_have_a_suggestion(host: smt.Host) -> None:

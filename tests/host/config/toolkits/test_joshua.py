@@ -51,6 +51,12 @@ def texts(config: RunConfig, folder: Path) -> list[str]:
     return [str(one).replace(f"{folder}/", "") for one in config.model.features]
 
 
+def test_features_of_the_same_name() -> None:
+    text = "tm = thrax -owner pt -maxspan 12 -path g\nfeature-function = WordPenalty\n"
+    with pytest.raises(ConfigError, match=r"joshua\.config:3: feature-function: expected WordPenalty once, in line 2"):
+        load(f"{text}feature-function = WordPenalty\n")
+
+
 def test_charts(tmp_path: Path) -> None:
     found = load(CHART)
     assert found.decoder == Spec(

@@ -69,7 +69,9 @@ def test_feature_functions(name: str, host: smt.Host) -> None:
     row = next(row for row in joshua_settings.FUNCTIONS if name in row.keys)
     value = row.value if row.fate == "honoured" else "-some b"
     ending = "" if name == "RuleFF" else "FF"
-    text = f"{WORKING[CHARTS]}feature-function = {name}{{}} {value}\nfeature-function = OOVPenalty\n"
+    before = WORKING[CHARTS].replace("WordPenalty", "OOVPenalty" if name == "WordPenalty" else "WordPenalty")
+    last = f"feature-function = {'OOVPenalty' if name == 'Distortion' else 'Distortion'}\n"
+    text = f"{before}feature-function = {name}{{}} {value}\n{last}"
     found = load(text.format(ending))
     assert found == load(text.format(""))
     if row.fate == "honoured":
@@ -79,7 +81,7 @@ def test_feature_functions(name: str, host: smt.Host) -> None:
         host.show_config("joshua.config")
     assert re.match(rf"joshua\.config:3: model\.features\.\d: unknown feature '{name}'", str(caught.value))
     assert f"(ignore=['{name}'] continues without)" in str(caught.value)
-    assert load(text.format(""), name) == load(f"{WORKING[CHARTS]}feature-function = OOVPenalty\n")
+    assert load(text.format(""), name) == load(before + last)
 
 
 def test_misspelt_feature_functions_have_a_suggestion(host: smt.Host) -> None:

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+import smtplugins as smt
 from smtplugins.contracts.errors import SmtError
 from smtplugins.contracts.spec import Spec
 from smtplugins.host.config.rule_tables import RuleTable
@@ -217,9 +218,39 @@ def test_mark_up() -> None:
     assert options_of("")["xml"] == "pass-through"
     assert options_of("[xml-input]\nexclusive\n")["xml"] == "exclusive"
     # Lattices have none.
-    assert "xml" not in options_of("[inputtype]\n2\n[xml-input]\nignore\n")
-    assert options_of("[inputtype]\n1\n")["input"] == "confusion-net"
+    scored = "[feature]\nInputFeature num-features=1 num-input-features=1\n"
+    assert "xml" not in options_of(f"{scored}[inputtype]\n2\n[xml-input]\nignore\n")
+    assert options_of(f"{scored}[inputtype]\n1\n")["input"] == "confusion-net"
     assert "xml" not in options_of("[search-algorithm]\n3\n[xml-input]\npass-through\n")
+
+
+@pytest.mark.parametrize("kind", ["1", "2"])
+def test_lattices_have_a_feature(kind: str) -> None:
+    """Moses: "Input feature must be specified"."""
+    text = f"[inputtype]\n{kind}\n[feature]\nDistortion\n"
+    with pytest.raises(SmtError, match=r"moses\.ini:2: InputFeature: expected `InputFeature num-features=1 "):
+        load(text)
+    assert [one.name for one in load_config("below/moses.ini", ignore=["InputFeature"]).model.features] == [
+        "distortion"
+    ]
+
+
+@pytest.mark.parametrize(
+    ("section", "value", "message"),
+    [
+        ("search-algorithm", "5", "decoder.search: .* found 'incremental'; .search-algorithm. 3 searches the same"),
+        ("search-algorithm", "6", "decoder.search: .* found 's2t'; .search-algorithm. 3 searches the same"),
+        ("search-algorithm", "7", "decoder: unknown decoder 't2s'.*; 7 is for trees as input; search algorithms 0, 1"),
+        ("search-algorithm", "9", "decoder: unknown decoder 'f2s'.*; 9 is for forests as input; search algorithms 0"),
+        ("inputtype", "3", "decoder.input: .* found 'tree'; .inputtype. 0 is for the words"),
+        ("inputtype", "5", "decoder.input: .* found 'tabbed'; .inputtype. 0 is for the first column"),
+        ("inputtype", "6", "decoder.input: .* found 'forest'; .inputtype. 0 is for sentences, 2 for lattices"),
+    ],
+)
+def test_searches_and_inputs_that_no_plugin_offers(section: str, value: str, message: str, host: smt.Host) -> None:
+    load(f"[{section}]\n{value}\n[feature]\nWordPenalty\n")
+    with pytest.raises(SmtError, match=rf"moses\.ini:2: {message}"):
+        host.show_config("below/moses.ini")
 
 
 def test_brackets_of_mark_up() -> None:

@@ -38,6 +38,7 @@ WITH = {"xml-brackets": "[xml-input]\ninclusive\n", "mbr-size": RISK, "mbr-scale
 LATTICE, CONSENSUS = RISK.replace("[", "[l"), RISK.replace("minimum-bayes-risk", "consensus-decoding")
 WITH |= dict.fromkeys(("lmbr-p", "lmbr-r", "lmbr-map-weight", "lmbr-thetas"), LATTICE)
 WITH["lmbr-pruning-factor"] = CONSENSUS
+WITH["inputtype"] = "[feature]\nInputFeature num-features=1 num-input-features=1\n"
 WITH["decoding-graph-backoff"] = "[feature]\nRuleTable name=First path=first\n"
 
 
@@ -55,7 +56,7 @@ def test_each_section_has_one_fate_in_each_kind_of_configuration() -> None:
 
 @pytest.mark.parametrize(("kind", "key", "row"), [pytest.param(*case, id="-".join(case[:2])) for case in cases()])
 def test_no_section_is_silent(kind: str, key: str, row: Known, host: smt.Host) -> None:
-    without = (WITH.get(key, "") if kind == PHRASES else "") + WORKING[kind]
+    without = (WITH.get(key, "") if kind == PHRASES or key == "inputtype" else "") + WORKING[kind]
     text = without + f"[{key}]\n{row.value}\n"
     if row.fate == "honoured":
         if key == "weight":
