@@ -31,6 +31,7 @@ _BUFFER = 1 << 18
 _MAGIC = {b"\x1f\x8b": "gz", b"BZh": "bz2", b"\xfd7zXZ\x00": "xz", b"\x28\xb5\x2f\xfd": "zst"}
 _DESCRIPTOR = re.compile(r"/dev/(?:(stdout|stderr)|fd/(\d+))|/proc/self/fd/(\d+)", re.ASCII)
 _Stream = TypeVar("_Stream", bound=io.IOBase)
+_OF_SENTENCES = re.compile(r"(?<=.)\.(?:bin|bz2|fst|gz|json|lat|lattice|nbest|plf|score|slf|txt|xz|zst|Z)$")
 _SUFFIXES = {".gz": "gz", ".bz2": "bz2", ".xz": "xz", ".zst": "zst"}
 
 
@@ -201,6 +202,14 @@ class Lines:
     def error(self, expected: str, found: str, field: int | None = None, line: int | None = None) -> FormatError:
         """An error at the current line (or at another line of this file)."""
         return FormatError(expected, found, file=self.name, line=line or max(self.number, 1), field=field)
+
+
+def stem_of(name: str) -> str:
+    """The name of a file of one sentence without folder and suffixes, the sentence's id: ``utt0.slf.gz`` is utt0."""
+    base = os.path.basename(name)
+    while (shorter := _OF_SENTENCES.sub("", base)) != base:
+        base = shorter
+    return base
 
 
 def shown_name(path: str | os.PathLike[str]) -> str:

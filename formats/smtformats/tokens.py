@@ -52,6 +52,11 @@ def is_id(text: str) -> bool:
     return text.isascii() and text.isdigit() and len(text) <= _ID_DIGITS
 
 
+def normal_id(text: str) -> str:
+    """Normalise an id for comparison: 07 is 7."""
+    return str(int(text)) if is_id(text) else text
+
+
 def is_number(token: str) -> bool:
     """Whether the token is a number as toolkits print it."""
     return _NUMBER.fullmatch(token) is not None

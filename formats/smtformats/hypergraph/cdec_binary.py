@@ -5,7 +5,7 @@
 A header with the archive version (10 to 18), then little-endian numbers: nodes with hash, number, label, incoming and
 outgoing edges; edges with head, tails, rule, features, source span and span in a second sentence. A rule is spelled out
 where it first occurs. Nodes are in topological order, the last one is the goal; edges come in any order. The sentence
-id is the number at the start of the file name, else the whole name.
+id is the file name without its suffixes.
 
 Errors: ``nan`` and ``inf``, rule values outside 32-bit floats, node and edge numbers that are not consecutive, a rule
 whose arity does not fit its symbols or the edge's tails, contradictions, bytes after the end. Limits on writing: 64

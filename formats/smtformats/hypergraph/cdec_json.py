@@ -7,8 +7,8 @@ r"""cdec's JSON forests, written until October 2014: one hypergraph per file, on
 One JSON object that repeats the keys ``edges`` and ``node`` for each node, in topological order; the last node is the
 goal. ``rules`` lists ids and rules as in cdec grammars. ``feats`` are an edge's features: pairs of an index into
 ``features`` (or a name) and a value. ``tail`` lists node numbers in the order of the rule's source side. ``spans`` are
-the source span and the span in a second sentence (-1 for none). A failed parse is ``{}``. The sentence id is the number
-at the start of the file name, else the whole name.
+the source span and the span in a second sentence (-1 for none). A failed parse is ``{}``. The sentence id is the file
+name without its suffixes.
 
 As in cdec, names may be mixed with indices, an edge may spell out its rule, spans, labels (then ``X``), tails and
 features may be missing or ``null``, C comments are allowed, and entries may come in any order that defines before use.

@@ -10,7 +10,7 @@
 The numbers of nodes and edges; then for each node, from 0 and in topological order, the number of incoming edges and
 one line per edge: target words, with a tail node's number in each gap, and the features of the rule. Values have six
 digits; features that are not the rule's, such as the language model's, are missing. The last node is the goal. The
-sentence id is the number at the start of the file name, else the whole name.
+sentence id is the file name without its suffixes.
 
 Digits in brackets are always a gap: there is no escape. Rules have no source side, edges no spans.
 

@@ -15,7 +15,7 @@ labels are ``X``.
 
 The goal is missing too. If only one node is not a tail, it is the goal; otherwise a goal node is added with an edge
 from each such node, without rule and features. Joshua may leave out the language model score of the last step. The
-sentence id is the number at the start of the file name, else the whole name.
+sentence id is the file name without its suffixes.
 
 Errors: a tail that is not an earlier node, a tail twice in an edge, counts that differ from line 2, decimal commas
 (which Joshua prints in some locales). The options ``max_nodes``, ``max_edges`` and ``max_symbols`` (symbols and

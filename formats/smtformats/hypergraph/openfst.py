@@ -8,7 +8,7 @@ r"""Weighted automata of AT&T's FSM tools and OpenFst as text, ``fstprint`` and 
 An arc per line, with blanks or tabs between the fields: state, next state, input label, output label and cost
 (``--acceptor``: state, next state, label and cost); a final state and its cost on a line of their own. A missing cost
 is 0. The first line begins with the start state. (www.openfst.org, "FST Quick Tour"; ``script/compile-impl.h`` of
-OpenFst.) The sentence id is the number at the start of the file name, else the whole name.
+OpenFst.) The sentence id is the file name without its suffixes.
 
 The option ``side`` is ``output`` or ``input``: the labels that are words (default: output). Label 0, ``<eps>`` and
 ``<epsilon>`` are the empty word. ``words=FILE`` is a symbol table, a word and its number per line; without it labels

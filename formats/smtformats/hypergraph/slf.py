@@ -14,8 +14,8 @@ r"""HTK's Standard Lattice Format, also written by Moses' ``-output-search-graph
 word stands on its link or on the link's end node; ``!NULL`` or no word is an empty arc. Values may be quoted; a
 backslash escapes a character, or three octal digits for a byte. Unless ``start=`` and ``end=`` name them, the start is
 the node without incoming links and the end is the node without outgoing links; if there are several ends, the last node
-has to be one and is taken. A line ``.`` or a new header ends a lattice. The sentence id is the number at the start of
-the file name, else the whole name; in a file of several lattices it is their ``UTTERANCE``.
+has to be one and is taken. A line ``.`` or a new header ends a lattice. The sentence id is the file name without its
+suffixes (``utt0`` of ``utt0.slf.gz``); in a file of several lattices it is their ``UTTERANCE``.
 
 The numbers of a link are its features: ``acoustic`` (``a``), ``language`` (``l``), ``ngram`` (``n``), and others by
 their names. They are not scaled, whatever ``base`` is. ``extras`` hold the ``header``, the ``scales`` of features

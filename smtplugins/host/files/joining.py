@@ -15,7 +15,7 @@ from typing import Any, Literal
 from smtformats import Candidates, Format, FormatError, ListColumns, all_formats
 from smtformats.corpus.segments import Segment
 from smtformats.files import shown_name
-from smtformats.tokens import is_id
+from smtformats.tokens import is_id, normal_id
 from smtplugins.contracts.errors import SmtError, UsageError
 from smtplugins.host.arguments import argument
 from smtplugins.host.files.lists import ListStream, best_at, stream_of_opened
@@ -74,11 +74,6 @@ class Texts:
         """``name:line`` of a position, or the name alone if the line is unknown."""
         line = i + 1 if not self.numbered else self.lines[i] if i < len(self.lines) else 0
         return f"{self.name}:{line}" if line else self.name
-
-
-def normal_id(key: str) -> str:
-    """Normalise an id for comparison: 07 is 7."""
-    return str(int(key)) if is_id(key) else key
 
 
 class Joined:

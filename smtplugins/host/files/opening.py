@@ -23,10 +23,8 @@ if TYPE_CHECKING:
     from smtplugins.contracts.spec import Spec
 
 Path = str | os.PathLike[str]
-# Options of every readable format.
-_LIMITS = ("max_line", "max_size")
-# The option of formats of lists with numbers as ids: a table of the ids.
-_IDS = "ids"
+_LIMITS = ("max_line", "max_size")  # options of every readable format
+_IDS = "ids"  # the option of formats of lists with numbers as ids: a table of the ids
 _BESIDE = "weights"
 # Of Moses' PhraseDictionaryOnDisk.
 _ON_DISK = frozenset({"Misc.dat", "Source.dat", "TargetColl.dat", "TargetInd.dat", "Vocab.dat"})
@@ -219,9 +217,12 @@ class Opened:
             elif self.record.folder:
                 yield from self.record.parse(Folder(self.path))
             else:
+                from smtplugins.host.files.ordering import distinct_ids
+
+                known: dict[str, str] = {}
                 for file in self._files:
                     with open_known(file, None, None, [self.record]) as opened:
-                        yield from opened.records()
+                        yield from distinct_ids(opened.records(), file, known)
 
 
 def open_known(

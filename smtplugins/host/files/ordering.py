@@ -9,12 +9,12 @@ import pickle
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from smtformats import Candidates, Format, FormatError, all_formats
 from smtformats.errors import quote
 from smtformats.files import Lines, open_lines, open_write
-from smtformats.tokens import is_id
+from smtformats.tokens import is_id, normal_id
 from smtplugins.contracts.errors import SmtError, UsageError
 from smtplugins.host.arguments import argument
 from smtplugins.host.files.joining import where_of
@@ -65,6 +65,16 @@ def in_order(
         for number in sorted(waiting):
             kept.seek(waiting[number])
             yield pickle.load(kept)
+
+
+def distinct_ids(records: Iterable[Any], file: str, known: dict[str, str]) -> Iterator[Any]:
+    """The records in a file of a folder; ``known`` has the file of each id."""
+    for record in records:
+        before = known.setdefault(normal_id(record.id), file)
+        if before != file:
+            expected = "an id in one file alone (it is the name without its suffixes, or in the file)"
+            raise FormatError(expected, f"{record.id} again (first in {before})", file=file, line=1, field=1)
+        yield record
 
 
 def lists_numbered(

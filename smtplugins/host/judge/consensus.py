@@ -18,10 +18,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
+from smtformats.tokens import normal_id
 from smtplugins.contracts.errors import SmtError, UsageError
 from smtplugins.contracts.metrics import AggregatingMetric, PreparedMetric, PreparedReferences
 from smtplugins.host.arguments import argument
-from smtplugins.host.files.joining import normal_id, where_of
+from smtplugins.host.files.joining import where_of
 from smtplugins.host.files.lists import ranking
 from smtplugins.host.judge.pruning import Pruning
 from smtplugins.host.judge.shortlists import AGGREGATE, TOTAL, Shortlist

@@ -17,10 +17,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, BinaryIO
 
+from smtformats.tokens import normal_id
 from smtplugins.contracts.errors import SmtError, UsageError
 from smtplugins.contracts.metrics import PreparedMetric
 from smtplugins.host.arguments import argument
-from smtplugins.host.files.joining import normal_id
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

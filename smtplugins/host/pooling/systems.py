@@ -11,10 +11,11 @@ from typing import Any
 import numpy as np
 
 from smtformats import Candidates, Format, ListColumns
+from smtformats.tokens import normal_id
 from smtplugins.contracts.errors import SmtError, UsageError
 from smtplugins.contracts.spec import suggestion
 from smtplugins.host.arguments import argument
-from smtplugins.host.files.joining import Joined, Texts, file_positions, find_places, normal_id, texts_in
+from smtplugins.host.files.joining import Joined, Texts, file_positions, find_places, texts_in
 from smtplugins.host.files.lists import KINDS, ListStream, as_stream, stream_of_opened
 from smtplugins.host.files.opening import Path, open_known
 

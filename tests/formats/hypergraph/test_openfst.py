@@ -103,7 +103,7 @@ def symbols(tmp_path: Path) -> str:
 
 def test_paths_are_those_of_openfst(symbols: str) -> None:
     graph = read(WORDS)
-    assert (graph.id, graph.line, list(graph.names)) == ("7", 1, ["logprob"])
+    assert (graph.id, graph.line, list(graph.names)) == ("7-x", 1, ["logprob"])
     assert ranked(graph) == OUTPUT
     assert ranked(read(WORDS, side="input")) == INPUT
     assert ranked(read(ACCEPTOR)) == OUTPUT

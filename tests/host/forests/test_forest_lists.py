@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import itertools
 import json
 import math
@@ -186,7 +187,7 @@ def test_lattice_has_the_scores_of_its_header(host: Host, file: Callable[[str, s
         for path in itertools.product(*links)
     )
     assert rows_of(nbest) == [(-total, text) for total, text in wanted]
-    assert nbest.id == "3"
+    assert nbest.id == "3-a"
     assert nbest[0][1] == {"acoustic": -5, "language": -1.75, "r": -4, "x1": 7}
 
 
@@ -374,3 +375,24 @@ def test_exact_against_the_graph_itself(host: Host, file: Callable[[str, str], s
     native = Hypergraph.from_columns(graph).reweighted(WEIGHTS)
     (nbest,) = host.read(path).rescore(WEIGHTS)
     assert np.allclose(np.array(nbest.totals), kbest(native, k=100).scores, rtol=1e-6)
+
+
+def test_ids_of_files_in_a_folder_are_their_names_without_suffixes(host: Host, tmp_path: Path) -> None:
+    folder = tmp_path / "lattices"
+    folder.mkdir()
+    (folder / "utt0.slf").write_text(SLF)
+    (folder / "1089-134686-0000.slf.gz").write_bytes(gzip.compress(SLF.encode()))
+    (folder / "1089-134686-0001.lat").write_text(SLF)
+    ids = {nbest.id for nbest in host.read(folder)}
+    assert ids == {"utt0", "1089-134686-0000", "1089-134686-0001"}
+    (tmp_path / "references").write_text("".join(json.dumps({"id": key, "text": "b c d"}) + "\n" for key in ids))
+    (joined,) = {nbest.source for nbest in host.read(folder, source=tmp_path / "references")}
+    assert joined == "b c d"
+    (folder / "utt0.slf.gz").write_bytes(gzip.compress(SLF.encode()))
+    with pytest.raises(FormatError, match=r"utt0\.slf\.gz:1: .* found utt0 again \(first in .*utt0\.slf\)"):
+        list(host.read(folder))
+    (folder / "utt0.slf.gz").unlink()
+    (folder / "007.slf").write_text(SLF)
+    (folder / "7.lat").write_text(SLF)
+    with pytest.raises(FormatError, match=r"expected an id in one file alone .*, found 007? again|, found 7 again"):
+        list(host.read(folder))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 import zlib
 from collections.abc import Callable, Iterable, Iterator
@@ -11,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from smtformats.columns import GrammarColumns, StringTable
 from smtformats.errors import FormatError
-from smtformats.files import Lines
+from smtformats.files import Lines, stem_of
 
 if TYPE_CHECKING:
     import numpy as np
@@ -21,10 +20,10 @@ if TYPE_CHECKING:
 
 
 def sentence_id(name: str) -> str:
-    """Return the number at the start of a file name, else the whole name."""
-    base = os.path.basename(name)
-    digits = re.match("[0-9]+", base)
-    return digits[0] if digits else base
+    """Return the number before the first point of a file name, else the name without its suffixes."""
+    stem = stem_of(name)
+    digits = re.match(r"[0-9]+(?=\.|\Z)", stem)
+    return digits[0] if digits else stem
 
 
 def read_all(lines: Lines) -> bytes:

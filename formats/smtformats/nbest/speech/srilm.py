@@ -17,28 +17,26 @@ The third form has no header: acoustic and language model score, both logarithms
 the features ``acoustic``, ``language`` and ``words``. There is no total, unless an option says how SRILM would combine
 them: ``acoustic + lmw * language + wtw * words``, as a natural logarithm, with ``wtw`` 0 if only ``lmw`` is given.
 
-A folder of files is a set of lists. The id is the file's name without the suffixes ``.gz``, ``.Z``, ``.bz2``, ``.xz``,
-``.zst``, ``.score``, ``.nbest`` and ``.txt``. A list in the third form is recognised if each line has as many words as
-its third field says, or more (SRILM does not count pauses).
+A folder of files is a set of lists. The id is the file's name without its suffixes (``.gz``, ``.Z``, ``.bz2``, ``.xz``,
+``.zst``, ``.score``, ``.nbest``, ``.txt`` and those of lattices). A list in the third form is recognised if each line
+has as many words as its third field says, or more (SRILM does not count pauses).
 """
 
 from __future__ import annotations
 
 import math
-import os
 import re
 from collections.abc import Callable, Iterator, Sequence
 
 from smtformats.candidates import Candidates, Layout
 from smtformats.errors import quote
-from smtformats.files import Lines
+from smtformats.files import Lines, stem_of
 from smtformats.format import Format, first_lines
 from smtformats.tokens import BadField, blanks, is_id, is_number, numbers
 
 NAME = "srilm-nbest"
 _FIRST, _SECOND = "NBestList1.0", "NBestList2.0"
 _BYTELOG = 1024 / 10000.5  # as natural logarithm
-_SUFFIXES = re.compile(r"(?<=.)\.(?:gz|Z|bz2|xz|zst|score|nbest|txt)$")
 _SCORE = re.compile(r"\((-?[0-9]{1,18})\)")
 _LABELS = ("(", "st:", "et:", "g:", "a:", ")")
 _WIDTH = 11  # tokens of a word in the second form
@@ -72,7 +70,7 @@ def parse(lines: Lines, *, lmw: float | None = None, wtw: float | None = None) -
     if not texts:
         raise lines.error("a hypothesis", "none in the file", 1)
     yield Candidates(
-        utterance(lines.name),
+        stem_of(lines.name),
         texts,
         [layout] * len(texts),
         values,
@@ -81,14 +79,6 @@ def parse(lines: Lines, *, lmw: float | None = None, wtw: float | None = None) -
         file=lines.name,
         line=begin,
     )
-
-
-def utterance(name: str) -> str:
-    """The id of the utterance that a file is named after."""
-    base = os.path.basename(name)
-    while (shorter := _SUFFIXES.sub("", base)) != base:
-        base = shorter
-    return base
 
 
 class _Weighted:

@@ -21,7 +21,12 @@ from smtformats.hypergraph.shared.sentence import checksum, ends, reorder, sente
         ("out/12.json.gz", "12"),
         ("007.bin", "007"),
         ("3", "3"),
-        ("a/12/perro.json.gz", "perro.json.gz"),
+        ("a/12/perro.json.gz", "perro"),
+        ("utt0.slf", "utt0"),
+        ("utt0.lat.gz", "utt0"),
+        ("3.forest.json.gz", "3"),
+        ("1089-134686-0000.slf", "1089-134686-0000"),
+        (".slf", ".slf"),
         ("<stdin>", "<stdin>"),
     ],
 )

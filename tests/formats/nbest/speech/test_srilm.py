@@ -11,8 +11,8 @@ import pytest
 
 import smtplugins as smt
 from smtformats import Candidates, FormatError, all_formats, detect
-from smtformats.files import Lines
-from smtformats.nbest.speech.srilm import FORMAT, parse, utterance
+from smtformats.files import Lines, stem_of
+from smtformats.nbest.speech.srilm import FORMAT, parse
 
 FIRST = "NBestList1.0\n(-2120) a man with a hat\n(-2144) the man\n(-2200)\n"
 # The phones of a word have times within those of the word.
@@ -61,7 +61,7 @@ def test_third_form() -> None:
 
 def test_utterances() -> None:
     names = ["a/sw_1-A.score.gz", "sw_1-A.nbest", "sw_1-A", "sw_1-A.txt.bz2", ".gz", "sw.1-A.Z"]
-    assert [*map(utterance, names)] == ["sw_1-A", "sw_1-A", "sw_1-A", "sw_1-A", ".gz", "sw.1-A"]
+    assert [*map(stem_of, names)] == ["sw_1-A", "sw_1-A", "sw_1-A", "sw_1-A", ".gz", "sw.1-A"]
 
 
 def test_folders(tmp_path: Path) -> None:
