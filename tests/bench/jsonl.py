@@ -40,7 +40,7 @@ def in_python() -> Iterator[None]:
     from smtformats.nbest import jsonl
 
     with contextlib.ExitStack() as stack:
-        stack.enter_context(mock.patch.object(jsonl, "reader_of", return_value=lambda line, sentence: None))
+        stack.enter_context(mock.patch.object(jsonl, "reader_of", return_value=lambda line: None))
         for name in ("change_natively", "spell_natively"):
             stack.enter_context(mock.patch.object(jsonl, name, return_value=None))
         yield

@@ -12,7 +12,10 @@ namespace {
 constexpr std::size_t kNone = static_cast<std::size_t>(-1);
 constexpr std::size_t kMaxLayouts = 4096;
 constexpr std::size_t kMaxExtras = 64;   // of a hypothesis
-constexpr std::size_t kMaxDigits = 18;   // of numbers that Python keeps whole
+constexpr std::ptrdiff_t kMaxDigits = 300;  // of numbers that Python keeps whole
+constexpr std::string_view kPrompt = "prompt";
+constexpr std::array<std::string_view, 7> kThoughtEnds = {"think>",     "thinking>", "thought>",  "thoughts>",
+                                                          "reasoning>", "THINK]",    "channel|>"};
 
 template <class Strings>
 std::size_t place_of(const Strings& names, std::string_view name) noexcept {
@@ -52,6 +55,26 @@ const char* read_null(const char* p) noexcept {
 
 bool is_sound(const String& string, std::string& decoded) { return !string.escaped || decode(string, decoded); }
 
+// The text of a string that is sound.
+std::string_view text_of(const String& string, std::string& decoded) {
+  if (!string.escaped) return string.text;
+  decode(string, decoded);
+  return decoded;
+}
+
+// Whether a text may hold a model's thoughts, which the other parser finds by their tags.
+bool may_think(std::string_view text) noexcept {
+  if (text.find('<') == std::string_view::npos && text.find('[') == std::string_view::npos) return false;
+  const auto occurs = [&](std::string_view end) { return text.find(end) != std::string_view::npos; };
+  return std::any_of(kThoughtEnds.begin(), kThoughtEnds.end(), occurs);
+}
+
+std::string_view stripped(std::string_view text) noexcept {
+  constexpr std::string_view kBlanks = " \t\r\n";
+  const std::size_t first = text.find_first_not_of(kBlanks);
+  return first == std::string_view::npos ? "" : text.substr(first, text.find_last_not_of(kBlanks) + 1 - first);
+}
+
 }  // namespace
 
 std::int32_t Layouts::find(const std::vector<std::string_view>& names) {
@@ -89,6 +112,7 @@ const char* ListLine::read(const char* p) {
   numbers_.clear();
   keys_.clear();
   has_id_ = has_source_ = false;
+  bool is_prompted = false;
   p = read_members(skip(p), [&](std::string_view key, const char* at) -> const char* {
     if (place_of(names_.lists, key) != kNone) return items_.empty() ? list(at) : nullptr;
     if (place_of(names_.ids, key) != kNone) {
@@ -96,16 +120,29 @@ const char* ListLine::read(const char* p) {
       if (*at == '"') return read_string(at, id_);
       // The names of a list's members are longer than kFront, an id may stand at the beginning.
       const char* const end = number_end(at);
-      if (end != nullptr) id_ = {{at, static_cast<std::size_t>(end - at)}, false};
+      // A whole number may be spelled as a fraction, too.
+      if (end == nullptr || end - at > kMaxDigits || !std::all_of(at, end, is_digit)) return nullptr;
+      id_ = {{at, static_cast<std::size_t>(end - at)}, false};
       return end;
     }
     if (place_of(names_.sources, key) == kNone || std::exchange(has_source_, true)) return nullptr;
+    is_prompted = key == kPrompt;
     return read_string(at, source_);
   });
   if (p == nullptr || items_.empty()) return nullptr;
   if ((has_id_ && !is_sound(id_, decoded_)) || (has_source_ && !is_sound(source_, decoded_))) return nullptr;
+  if ((has_id_ && id_.text.empty()) || (is_prompted && is_echoed())) return nullptr;
   p = skip(p);
   return *p == '\n' ? p : nullptr;
+}
+
+// Whether a hypothesis begins with the source, which is the prompt.
+bool ListLine::is_echoed() {
+  std::string kept;
+  const std::string_view prompt = stripped(text_of(source_, kept));
+  return !prompt.empty() && std::any_of(items_.begin(), items_.end(), [&](const Item& item) {
+    return stripped(text_of(item.text, decoded_)).starts_with(prompt);
+  });
 }
 
 // Reads the hypotheses, of which there is at least one; all have totals or none.
@@ -129,7 +166,8 @@ const char* ListLine::read_item(const char* p, Item& item) {
   item.is_string = *p == '"';
   p = item.is_string ? read_string(p, item.text) : object(p, item);
   item.end = p;
-  return p != nullptr && is_sound(item.text, decoded_) && settle(item) ? p : nullptr;
+  if (p == nullptr || !is_sound(item.text, decoded_)) return nullptr;
+  return !may_think(item.text.escaped ? decoded_ : item.text.text) && settle(item) ? p : nullptr;
 }
 
 const char* ListLine::object(const char* p, Item& item) {
@@ -196,7 +234,7 @@ const char* ListLine::extra(const char* p, Extra& member) {
   const std::string_view spelled(p, static_cast<std::size_t>(end - p));
   constexpr std::string_view kOfFractions = ".eE";
   const bool whole = spelled.find_first_of(kOfFractions) == std::string_view::npos;
-  if (whole && spelled.size() <= kMaxDigits && spelled != "-0") {
+  if (whole && end - p <= kMaxDigits && spelled != "-0") {
     member.value.text = spelled;
     return end;
   }

@@ -98,6 +98,7 @@ class ListLine {
   const char* features(const char* p);
   const char* extra(const char* p, Extra& member);
   bool settle(Item& item);
+  bool is_echoed();
 
   Names names_;
   Layouts layouts_;

@@ -39,8 +39,11 @@ const char* ListScanner::scan_line(const char* p) {
   return newline;
 }
 
-// Adds the id of the line, by default the number of lists before it. False if the file had it before.
+// Adds the id of the line, by default the number of lists before it. False if the file had it before, or if some lines
+// have ids and others have none.
 bool ListScanner::add_id() {
+  if (table_.ids.size() == 0) has_ids_ = line_.has_id();
+  if (has_ids_ != line_.has_id()) return false;
   const std::string number = line_.has_id() ? "" : std::to_string(table_.ids.size());
   const std::string_view id = line_.has_id() ? text_of(line_.id()) : std::string_view(number);
   table_.ids.add(id);

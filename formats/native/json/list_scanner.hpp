@@ -62,6 +62,7 @@ class ListScanner : public LineScanner {
   Interner<ListTable::Nothing> known_{64};               // the ids, whole numbers without leading zeros
   std::vector<std::vector<std::int32_t>> layout_names_;  // by layout
   std::size_t age_ = 0;
+  bool has_ids_ = false;
   std::string decoded_;
 };
 

@@ -41,7 +41,7 @@ def parse(lines: Lines) -> Iterator[Segment]:
         try:
             fields = members(line)
             texts, side, used = _texts(fields)
-            key = _id(line, fields)
+            key = _id(fields)
         except BadField as bad:
             raise lines.locate(bad, 1) from None
         first = first or (side, len(texts))
@@ -78,11 +78,11 @@ def _texts(fields: Mapping[str, Member]) -> tuple[list[str], Side, set[str]]:
     return texts, side, {name for name in (source, references, text, "id") if name is not None}
 
 
-def _id(line: str, fields: Mapping[str, Member]) -> str | None:
+def _id(fields: Mapping[str, Member]) -> str | None:
     if "id" not in fields and SENTENCE_ID in fields:
         expected = "an id (the sentence_id of sockeye's lists counts from 1, but their ids from 0)"
         raise BadField(expected, SENTENCE_ID, fields[SENTENCE_ID].field)
-    return id_of(line, fields["id"]) if "id" in fields and fields["id"].value is not None else None
+    return id_of(fields["id"]) if "id" in fields and fields["id"].value is not None else None
 
 
 def matches(head: bytes) -> bool:

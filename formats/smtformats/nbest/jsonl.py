@@ -6,9 +6,9 @@
 name (``scores`` gives ``score``). Candidates may be strings. Aliases: ``candidates``, ``outputs``, ``nbest`` and
 ``translations`` for the list; ``hyp``, ``translation``, ``output`` and ``hypothesis`` for the text; ``logprob`` for the
 number; ``src``, ``input`` and ``prompt`` for the source; ``sentence_id`` for the id. Ids are strings or numbers in any
-order; without ids, lists are counted from 0. All other members are kept and become extra fields of the hypotheses.
-vLLM's ``cumulative_logprob`` is the total and the feature ``logprob``; with ``token_ids``, ``logprob_mean`` is the mean
-by token.
+order, and ``1.0`` is ``1``; if no list has one, lists are counted from 0. All other members are kept and become extra
+fields of the hypotheses. vLLM's ``cumulative_logprob`` is the total and the feature ``logprob``; with ``token_ids``,
+``logprob_mean`` is the mean by token.
 
 Other shapes are told by the first record (see the table); all records of a file must have one shape. They are written
 back as the lines above, with the fields that were kept. ``smt info`` names the shape and the fields left aside. Records
@@ -25,15 +25,21 @@ Options name what lies elsewhere by path, names and positions between dots, ``*`
 texts by their stars; an object of numbers gives features. Beside a known shape, paths replace what the shape has.
 ``tokens=words``, ``tokens=sentencepiece`` or ``tokens=bpe`` says how tokens are joined, which is needed for pieces of
 words. A file that is one array of pipeline results needs ``array=sentences`` (each element is a sentence) or
-``array=list`` (all are candidates of one). ``failed=skip`` leaves out requests that failed, and ``thoughts=drop``
-thoughts between tags before an answer (``<think>..</think>``; log probabilities stay those of the whole output): both
-are errors otherwise.
+``array=list`` (all are candidates of one). ``failed=skip`` leaves out requests that failed. An option that has no
+effect on the shape of the file is an error.
+
+In all shapes, ``thoughts=drop`` leaves out a model's thoughts before an answer (``<think>..</think>`` and the like;
+their end alone is enough), and ``echo=drop`` the prompt that all texts begin with, which is the member ``prompt`` of
+their record (as of ``echo=true`` and ``return_full_text=True``). Log probabilities stay those of the whole output. Both
+are errors otherwise; ``echo=keep`` keeps a text that begins like its prompt, such as a name.
 
 Native code reads and writes lines in the first shape whose hypotheses have no other members than strings and numbers;
 all others are read in Python, five to fifteen times slower.
 
 Errors: a duplicate name in an object, a duplicate id in the file, a number that is not finite, more than 64 levels of
-nesting, lone surrogates, a mix of shapes. A line without candidates is kept in the file but is not a list.
+nesting, lone surrogates, a mix of shapes, ids of some lists alone, and two members that may both be the hypotheses
+(``hypotheses`` and ``candidates``) or the text (``text`` and ``translation``). A line without candidates is kept in the
+file but is not a list.
 """
 
 from __future__ import annotations
@@ -50,15 +56,25 @@ from smtformats.errors import quote
 from smtformats.files import MAX_LINE_BYTES, Lines
 from smtformats.format import Format, Number
 from smtformats.list_columns import ListColumns
+from smtformats.nbest.shared.json_answers import AS_WRITTEN, PROMPT, Answers, prompt_of
 from smtformats.nbest.shared.json_drafts import CUMULATIVE, LOGPROB, cumulative, number
 from smtformats.nbest.shared.json_foreign import Mapped, lists_in, lists_of_values
-from smtformats.nbest.shared.json_lists import IDS, LISTS, SOURCES, Taken, compose_id, lists_of, shape, write_json
+from smtformats.nbest.shared.json_lists import (
+    IDS,
+    LISTS,
+    SOURCES,
+    Taken,
+    array_of,
+    compose_id,
+    lists_of,
+    shape,
+    write_json,
+)
 from smtformats.nbest.shared.json_native import Names, change_natively, load_json, reader_of, spell_natively
 from smtformats.nbest.shared.json_paths import ValuePath
 from smtformats.nbest.shared.json_readers import SCORES, TEXTS, is_own, shape_of
 from smtformats.nbest.shared.json_values import Value, first_value
 from smtformats.nbest.shared.spans import (
-    Array,
     Member,
     append_items,
     clean,
@@ -74,7 +90,6 @@ from smtformats.tokens import BadField, Layouts
 
 NAME = "jsonl-nbest"
 _EXTRAS = ("alignment", "detokenised", "input", "segmentation", "system", "target", "tokenised", "tree", "word_scores")
-_PATHS = ("text", "score", "id", "source", "reference")
 NAMES = Names(LISTS, TEXTS, IDS, SOURCES, (CUMULATIVE,))
 """The members of the usual shape, which native code reads."""
 
@@ -91,22 +106,28 @@ def parse(
     array: Literal["list", "sentences"] | None = None,
     failed: Literal["error", "skip"] = "error",
     thoughts: Literal["error", "drop"] = "error",
+    echo: Literal["error", "drop", "keep"] = "error",
 ) -> Iterator[Candidates]:
     """Parse one list at a time; the first five options are paths, the others say what a shape leaves open."""
     paths = ValuePath.of(text), ValuePath.of(score), ValuePath.of(id), ValuePath.of(source), ValuePath.of(reference)
-    wanted = Mapped(*paths, tokens, array, failed, thoughts)
-    yield from lists_in(lines, NAME, wanted, parse_own)
+    answers = Answers(thoughts, echo)
+    wanted = Mapped(*paths, tokens, array, failed, answers)
+    yield from lists_in(lines, NAME, wanted, functools.partial(parse_own, answers=answers, failed=failed))
 
 
-def parse_own(lines: Lines) -> Iterator[Candidates]:
+def parse_own(
+    lines: Lines, answers: Answers = AS_WRITTEN, failed: Literal["error", "skip"] = "error"
+) -> Iterator[Candidates]:
     """Parse lines of the format's own shape."""
     layouts = Layouts()
 
     def fill(nbest: Candidates, fields: dict[str, Member]) -> Sequence[str]:
-        key = next((name for name in LISTS if name in fields and isinstance(fields[name].value, Array)), None)
+        key = array_of(fields)
         if key is None:
             raise BadField(f"an array named {', '.join(LISTS[:-1])} or {LISTS[-1]}", _instead(fields))
-        items, field = fields[key].value.values, fields[key].field
+        array, field = fields[key].value, fields[key].field
+        items = array.values
+        prompt = prompt_of({PROMPT: fields[PROMPT].value}) if PROMPT in fields else None
         scores = fields.get("scores")
         if scores is not None and isinstance(scores.value, list) and items and isinstance(items[0], str):
             expected = "scores inside the candidates (--from sockeye-nbest reads parallel arrays)"
@@ -114,11 +135,14 @@ def parse_own(lines: Lines) -> Iterator[Candidates]:
         totals: list[float] = []
         for i, item in enumerate(items):
             try:
-                total = _add(nbest, item, i, layouts)
+                name, total = _add(nbest, item, i, key, layouts)
+                answer = answers.of(nbest.texts[-1], prompt)
+                if answer != nbest.texts[-1]:
+                    nbest.texts[-1], array.changed[i] = answer, {name: answer}
                 if i and (total is None) == bool(totals):
                     raise BadField("a total score for all candidates or for none", "none" if total is None else "one")
             except BadField as bad:
-                raise BadField(f"candidate {i + 1}: {bad.expected}", bad.found, field) from None
+                raise type(bad)(f"candidate {i + 1}: {bad.expected}", bad.found, field) from None
             if total is not None:
                 totals.append(total)
         nbest.totals = totals or None
@@ -126,13 +150,15 @@ def parse_own(lines: Lines) -> Iterator[Candidates]:
             nbest.reading = ("vLLM's outputs",)
         return [key]
 
-    return lists_of(lines, NAME, LISTS, fill, read=reader_of(NAME, NAMES))
+    # Native code drops nothing: lines with thoughts are left to this parser, but those without a prompt are not.
+    read = reader_of(NAME, NAMES) if answers.echo == "error" else lambda line: None
+    return lists_of(lines, NAME, LISTS, fill, skip=failed == "skip", read=read)
 
 
 def load(stream: BinaryIO, name: str, max_bytes: int = MAX_LINE_BYTES, **options: Any) -> ListColumns:
     """Load all lists as columns, with the options of ``parse``. The stream may be gzip-compressed."""
     inspect.signature(parse).bind(None, **options)
-    names = NAMES if not any(options.get(path) for path in _PATHS) else None
+    names = NAMES if options.keys() <= {"thoughts"} else None
     return load_json(stream, name, max_bytes, names, functools.partial(parse, **options))
 
 
@@ -150,8 +176,8 @@ def _instead(fields: dict[str, Member]) -> str:
     return "none" if other is None else f"none, but {other.name}"
 
 
-def _add(nbest: Candidates, item: Any, i: int, layouts: Layouts) -> float | None:
-    """Add a candidate to a list; returns its total."""
+def _add(nbest: Candidates, item: Any, i: int, array: str, layouts: Layouts) -> tuple[str, float | None]:
+    """Add a candidate of an array to a list; returns the name of its text and its total."""
     if isinstance(item, str):
         item = {"text": item}
     if not isinstance(item, dict):
@@ -161,6 +187,10 @@ def _add(nbest: Candidates, item: Any, i: int, layouts: Layouts) -> float | None
         raise BadField(f"a text named {', '.join(TEXTS[:-1])} or {TEXTS[-1]}", "none")
     if not isinstance(item[key], str):
         raise BadField(f"a string as {key}", shown(item[key]))
+    other = next((name for name in TEXTS if name in item and name != key and isinstance(item[name], str)), None)
+    if other is not None:
+        expected = f"one text (--from jsonl-nbest,text={array}.*.{key} or text={array}.*.{other} names it)"
+        raise BadField(expected, f"{key} and {other}")
     layout, values, total = _scores(item)
     nbest.texts.append(clean(item[key]))
     nbest.layouts.append(layouts.share(layout))
@@ -172,7 +202,7 @@ def _add(nbest: Candidates, item: Any, i: int, layouts: Layouts) -> float | None
                 column += [""] * (i - len(column)) + [plain(value)]
     for column in nbest.extras.values():
         column += [""] * (i + 1 - len(column))
-    return total
+    return key, total
 
 
 def _scores(item: dict[str, Any]) -> tuple[Layout, list[float], float | None]:
@@ -248,7 +278,7 @@ def _compose(nbest: Candidates, number: Number) -> str:
 def _kept(nbest: Candidates) -> list[str]:
     """The names of extra fields, those of the format first."""
     for name in nbest.extras:
-        if name in (TEXTS[0], *SCORES, CUMULATIVE):
+        if name in (*TEXTS, *SCORES, CUMULATIVE):
             raise BadField("extra fields with names other than those of the text and scores", quote(name))
     known = [name for name in _EXTRAS if name in nbest.extras]
     return [*known, *(name for name in nbest.extras if name not in known)]

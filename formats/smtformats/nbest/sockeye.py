@@ -27,7 +27,7 @@ from typing import Any, Literal, TextIO
 from smtformats.candidates import Candidates
 from smtformats.files import Lines
 from smtformats.format import Format, Number
-from smtformats.nbest.shared.json_lists import LISTS, Taken, compose_id, lists_of, shape, write_json
+from smtformats.nbest.shared.json_lists import LISTS, Taken, array_of, compose_id, lists_of, shape, write_json
 from smtformats.nbest.shared.spans import (
     Array,
     Member,
@@ -61,7 +61,7 @@ def parse(
         raise lines.error("first=0 or first=1", str(first))
 
     def fill(nbest: Candidates, fields: dict[str, Member]) -> Sequence[str]:
-        key = next((name for name in reversed(LISTS) if name in fields and isinstance(fields[name].value, Array)), None)
+        key = array_of(fields)
         if key is None:
             raise BadField("an array named translations", "none")
         used = [key, "scores"] + ["features"] * ("features" in fields)

@@ -22,7 +22,7 @@ LISTS = """\
 {"id": "d-1", "source": "ein Mann", "hypotheses": [{"text": "a man", "scores": {"lm": -3.50, "tm": -2}, "score": -1}, \
 {"text": "man", "scores": {"lm": -4e0}, "score": -2.0}], "topic": 7}
 {"id": 7, "candidates":["a" , "b"]}
-{"outputs":[{"hyp":"c","logprob":-0.5}]}
+{"id" : 2.0, "outputs":[{"hyp":"c","logprob":-0.5}]}
 """
 
 
@@ -66,7 +66,7 @@ def test_lists() -> None:
         ('{"text": "a", "scores": null, "score": null}', ("a", {}, None)),
         ('{"text": "a", "logprob": -1, "score": -2}', ("a", {"score": -2, "logprob": -1}, -2)),
         (r'{"text": "\u0061\n|||\u2028\u0000"}', ("a\n|||\u2028\0", {}, None)),
-        ('{"text": "a", "output": "b", "scores": {"": 1, "a b": 2}}', ("a", {"": 1, "a b": 2}, None)),
+        ('{"text": "a", "output": ["b"], "scores": {"": 1, "a b": 2}}', ("a", {"": 1, "a b": 2}, None)),
     ],
 )
 def test_spellings(candidate: str, expected: Any) -> None:
@@ -183,7 +183,7 @@ def test_composed() -> None:
     (again,) = read(text)
     assert (again.id, again.source, list(again.rows())) == (nbest.id, nbest.source, list(nbest.rows()))
     assert again.extras == nbest.extras
-    for name in ("text", "cumulative_logprob", "score", "logprob"):
+    for name in ("text", "translation", "cumulative_logprob", "score", "logprob"):
         with pytest.raises(FormatError, match="x:3: field 1: expected extra fields with names other than"):
             written([replace(nbest, extras={name: ["1", "2"]}, file="x", line=3)])
     assert written([Candidates("7", ["a"], [()], [[]])]) == '{"id": 7, "hypotheses": [{"text": "a", "scores": {}}]}\n'
@@ -220,7 +220,8 @@ def candidates(draw: st.DrawFn, scored: bool) -> Any:
 @st.composite
 def files(draw: st.DrawFn) -> str:
     lines = []
-    for key in draw(st.lists(TEXTS | NUMBERS | st.none(), min_size=1, max_size=3, unique_by=json.dumps)):
+    keys = TEXTS.filter(bool) | NUMBERS.map(lambda number: number + 0.5) if draw(st.booleans()) else st.none()
+    for key in draw(st.lists(keys, min_size=1, max_size=3, unique_by=lambda key: key and json.dumps(key))):
         items = draw(st.lists(candidates(draw(st.booleans())), min_size=1, max_size=3))
         whole = {"id": key, "n": draw(NUMBERS), draw(st.sampled_from(["nbest", "hypotheses"])): items}
         separators = draw(st.sampled_from([(",", ":"), (", ", ": "), (" ,\t", " : "), (",\r", "\r:\r")]))
@@ -310,6 +311,7 @@ NAMES = "an array named hypotheses, candidates, outputs, nbest or translations"
         ('{"id": 1, nbest: ["a"]}\n', '1: field 2: expected `"` at column 11, found \'nbest: ["a"]}\''),
         ('{"id": 1, "nbest": ["a"]} {}\n', "1: field 2: expected one JSON object on the line, found '{}' after it"),
         ('{"id": 1, "id": 2, "nbest": ["a"]}\n', "1: field 2: expected each name once in an object, found 'id' twice"),
+        ('{"id": "", "nbest": ["a"]}\n', "1: field 1: expected a string that is not empty as id, found ''"),
         ('{"id": [], "nbest": ["a"]}\n', "1: field 1: expected a string or a number as id, found []"),
         ('{"id": true, "nbest": ["a"]}\n', "1: field 1: expected a string or a number as id, found true"),
         ('{"id": NaN, "nbest": ["a"]}\n', "1: field 1: expected a finite number, found 'NaN'"),
@@ -359,8 +361,31 @@ NAMES = "an array named hypotheses, candidates, outputs, nbest or translations"
             "1: field 1: expected the end of the JSON that begins here, found the end of the file",
         ),
         (
-            '{"id": ' + "9" * 5000 + ', "nbest": [{"text": "a", "score": ' + "9" * 5000 + "}]}\n",
+            '{"id": 5, "nbest": [{"text": "a", "score": ' + "9" * 5000 + "}]}\n",
             "1: field 2: expected can",
+        ),
+        ('{"id": ' + "9" * 5000 + ', "nbest": ["a"]}\n', "1: field 1: expected a string or a number as id, found Inf"),
+        (
+            '{"nbest": ["a"], "hypotheses": ["b"]}\n',
+            "1: field 1: expected one array of hypotheses (--from jsonl-nbest,text=hypotheses.* reads those of one), "
+            "found hypotheses and nbest",
+        ),
+        (
+            '{"outputs": [{"hyp": "a", "translation": "b"}]}\n',
+            "1: field 1: expected candidate 1: one text (--from jsonl-nbest,text=outputs.*.hyp or "
+            "text=outputs.*.translation names it), found hyp and translation",
+        ),
+        (
+            '{"id": "a", "nbest": ["a"]}\n{"nbest": ["b"]}\n',
+            "2: field 1: expected an id for each list or for none, found none",
+        ),
+        (
+            '{"nbest": ["a"]}\n{"id": "a", "nbest": ["b"]}\n',
+            "2: field 1: expected an id for each list or for none, found 'a'",
+        ),
+        (
+            '{"id": 1, "nbest": ["a"]}\n{"id": 1.0, "nbest": ["b"]}\n',
+            "2: field 1: expected each id once, found '1' again (first at x:1)",
         ),
     ],
 )

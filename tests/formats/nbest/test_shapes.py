@@ -20,7 +20,7 @@ import pytest
 from smtformats import Candidates, Format, FormatError, ListColumns, all_formats, detect
 from smtformats.files import HEAD_BYTES, Lines
 from smtformats.format import shortest
-from smtformats.nbest.jsonl import FORMAT, parse, write
+from smtformats.nbest.jsonl import FORMAT, load, parse, write
 from smtformats.nbest.shared.json_readers import SHAPES, examples
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "fuzz"))
@@ -363,6 +363,35 @@ def test_tokens_are_joined_as_asked() -> None:
     assert read(pieces, tokens="words")[0].texts == ["\u2581the \u2581hou se"]
     assert read('{"sequences": [["the", "hou@@", "se"]]}', tokens="bpe")[0].texts == ["the house"]
     assert "tokens=bpe joins" in refused('{"hypotheses": [["the", "hou@@", "se"]]}')
+
+
+def test_options_without_effect_are_refused() -> None:
+    values: dict[str, str] = {"tokens": "bpe", "array": "list", "failed": "skip"}
+    for name in FILES:
+        shape = next((shape for shape in SHAPES if shape.name == FILES[name][0]), None)
+        for option, value in values.items():
+            if shape is not None and option in shape.options:
+                continue
+            assert f"expected no option {option}, which has no effect on " in refused(content(name), **{option: value})
+            assert f"), found {option}={value}" in refused(content(name), **{option: value})
+            with pytest.raises(FormatError, match="which has no effect on"):
+                load(io.BytesIO(content(name).encode()), "x", **{option: value})
+    own = refused('{"id": 0, "hypotheses": ["a"]}\n', tokens="bpe")
+    assert "on lists of our own shape (it is for CTranslate2 results), found tokens=bpe" in own
+    assert "on texts by path" in refused(content("by-path.jsonl"), text="generations.*.out.string", array="list")
+    # Thoughts and prompts may leave no answer in any shape.
+    assert len(read(content("array.json"), failed="skip", thoughts="drop")) == 3
+
+
+def test_ids_are_of_all_records_or_of_none() -> None:
+    rows = [{"id": "a", "hyp": "x"}, {"hyp": "y"}]
+    for order in (rows, rows[::-1]):
+        text = "".join(json.dumps(row) + "\n" for row in order)
+        assert "2: an id for each list or for none, found" in without_field(refused(text))
+    numbers = "".join(json.dumps({"id": key, "hyp": "x"}) + "\n" for key in (1, 1.0, 12345678901234567891, -0.5, -0.0))
+    assert [(nbest.id, len(nbest)) for nbest in read(numbers)] == [
+        *[("1", 2), ("12345678901234567891", 1), ("-0.5", 1), ("0", 1)],
+    ]
 
 
 def test_one_array_of_results_says_too_little() -> None:

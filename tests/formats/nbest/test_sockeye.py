@@ -19,8 +19,8 @@ from smtplugins.host.files.lists import best_text
 
 LISTS = """\
 {"sentence_id": 1, "translation": "a man", "translations": ["a man", "the man"], "scores": [0.50, 7e-1]}
-{"scores":[[1.5,2]],"translations":[""],"features":[{"lm":-3,"len":1.0}]}
-{"translations" : ["a" , "b"], "scores" : [[1, 2] , [ 2 ,3]], "k":1}
+{"sentence_id":2,"scores":[[1.5,2]],"translations":[""],"features":[{"lm":-3,"len":1.0}]}
+{"sentence_id":3, "translations" : ["a" , "b"], "scores" : [[1, 2] , [ 2 ,3]], "k":1}
 """
 
 
@@ -83,8 +83,8 @@ def test_new_columns_stand_in_an_array_of_their_own() -> None:
     assert written(lists) == (
         '{"sentence_id": 1, "translation": "a man", "translations": ["a man", "the man"], "scores": [0.50, 7e-1], '
         '"features": [{"score": 0.5, "n": 1}, {"score": 0.7, "n": 1}]}\n'
-        '{"scores":[[1.5,2]],"translations":[""],"features":[{"lm":-3,"len":1.0, "n": 1}]}\n'
-        '{"translations" : ["a" , "b"], "scores" : [[1, 2] , [ 2 ,3]], '
+        '{"sentence_id":2,"scores":[[1.5,2]],"translations":[""],"features":[{"lm":-3,"len":1.0, "n": 1}]}\n'
+        '{"sentence_id":3, "translations" : ["a" , "b"], "scores" : [[1, 2] , [ 2 ,3]], '
         '"features": [{"score[0]": 1, "score[1]": 2, "n": 1}, {"score[0]": 2, "score[1]": 3, "n": 1}], "k":1}\n'
     )
     assert plain(read(written(lists))) == plain(lists)
@@ -95,8 +95,8 @@ def test_new_totals_take_the_place_of_the_first_score() -> None:
     assert written(lists) == (
         '{"sentence_id": 1, "translation": "a man", "translations": ["a man", "the man"], "scores": [-9, -8], '
         '"features": [{"score": 0.5}, {"score": 0.7}]}\n'
-        '{"scores":[[-9,2]],"translations":[""],"features":[{"lm":-3,"len":1.0}]}\n'
-        '{"translations" : ["a" , "b"], "scores" : [[-9, 2] , [ -8 ,3]], '
+        '{"sentence_id":2,"scores":[[-9,2]],"translations":[""],"features":[{"lm":-3,"len":1.0}]}\n'
+        '{"sentence_id":3, "translations" : ["a" , "b"], "scores" : [[-9, 2] , [ -8 ,3]], '
         '"features": [{"score[0]": 1, "score[1]": 2}, {"score[0]": 2, "score[1]": 3}], "k":1}\n'
     )
     assert plain(read(written(lists))) == plain(lists)
@@ -107,8 +107,8 @@ def test_selection() -> None:
     assert written([lists[0].select([1, 0])]) == (
         '{"sentence_id": 1, "translation": "a man", "translations": ["the man", "a man"], "scores": [7e-1, 0.50]}\n'
     )
-    assert written([lists[2].select([1])]) == '{"translations" : ["b"], "scores" : [[ 2 ,3]], "k":1}\n'
-    assert written([lists[2].select([])]) == '{"translations" : [], "scores" : [], "k":1}\n'
+    assert written([lists[2].select([1])]) == '{"sentence_id":3, "translations" : ["b"], "scores" : [[ 2 ,3]], "k":1}\n'
+    assert written([lists[2].select([])]) == '{"sentence_id":3, "translations" : [], "scores" : [], "k":1}\n'
 
 
 def test_composed() -> None:
@@ -190,7 +190,7 @@ def test_sentences_count_from_one() -> None:
 
 def test_each_id_once() -> None:
     with pytest.raises(FormatError, match=r"x:3: field 1: expected each id once, found '00' again \(first at x:1\)"):
-        read(GOOD + "\n" + GOOD.replace("{", '{"id": "00", '))
+        read(GOOD.replace("{", '{"id": 0, ') + "\n" + GOOD.replace("{", '{"id": "00", '))
 
 
 NUMBERS = st.floats(allow_nan=False, allow_infinity=False)

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import json
 import math
-import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeGuard
 
-from smtformats.nbest.shared.spans import clean, finite, plain, shown
+from smtformats.nbest.shared.spans import clean, finite, id_text, plain, shown
 from smtformats.tokens import BadField
 
 SOURCES = ("source", "src", "input", "prompt")
@@ -18,7 +17,6 @@ KEYS = ("id", "sentence_id", "custom_id", "doc_id")
 CUMULATIVE = "cumulative_logprob"
 LOGPROB, MEAN = "logprob", "logprob_mean"
 _TEXT_PARTS, _THOUGHTS = ("text", "output_text"), ("thinking", "redacted_thinking", "reasoning")
-_THINKING = re.compile(r"\s*<(think|thinking|thought|reasoning)>")
 _MARKED = {"sentencepiece": "\u2581", "bpe": "@@"}
 
 
@@ -38,10 +36,14 @@ class DraftRow:
 
 @dataclass
 class DraftList:
-    """The hypotheses of a record, its id and source, what holds for all of them, and the names of unused fields."""
+    """The hypotheses of a record, its id and source, what holds for all of them, and the names of unused fields.
+
+    ``prompt`` is what they were generated after.
+    """
 
     key: str | None = None
     source: str | None = None
+    prompt: str | None = None
     rows: list[DraftRow] = field(default_factory=list)
     shared: dict[str, str] = field(default_factory=dict)
     aside: dict[str, None] = field(default_factory=dict)
@@ -106,19 +108,6 @@ def text_of(value: Any, name: str) -> str:
     raise BadField(f"a string as {name}", shown(value))
 
 
-def without_thoughts(text: str, drop: bool) -> str:
-    """The answer in an output, which may begin with a model's thoughts between tags."""
-    found = _THINKING.match(text)
-    if found is None:
-        return text
-    if not drop:
-        raise BadField("an answer (the option thoughts=drop leaves out thoughts)", f"thoughts, {shown(text)}")
-    _, end, rest = text.partition(f"</{found[1]}>")
-    if not end or not rest.strip():
-        raise Failed("an answer behind the thoughts (the option failed=skip leaves out records without one)", "none")
-    return rest.strip()
-
-
 def said(messages: Sequence[Mapping[str, Any]], role: str, name: str) -> str:
     """The content of the last message of a role in a conversation."""
     for message in reversed(messages):
@@ -147,13 +136,7 @@ def keys_in(record: Mapping[str, Any]) -> list[str]:
 
 def key_of(value: Any, name: str = "id") -> str | None:
     """An id as text."""
-    if value is None:
-        return None
-    if isinstance(value, str):
-        return clean(value)
-    if type(value) not in (int, float) or not math.isfinite(value):
-        raise BadField(f"a string or a number as {name}", shown(value))
-    return json.dumps(value)
+    return None if value is None else id_text(value, name)
 
 
 def sides(fields: Fields, draft: DraftList, *, keys: Iterable[str] = KEYS, sources: Iterable[str] = SOURCES) -> None:

@@ -10,13 +10,14 @@ from typing import Any, Literal
 from smtformats.candidates import Candidates
 from smtformats.errors import quote
 from smtformats.files import Lines
-from smtformats.nbest.shared.json_drafts import DraftList, Failed, without_thoughts
-from smtformats.nbest.shared.json_lists import normal_id
+from smtformats.nbest.shared.json_answers import AS_WRITTEN, Answers, prompt_of
+from smtformats.nbest.shared.json_drafts import DraftList, Failed
+from smtformats.nbest.shared.json_lists import check_named
 from smtformats.nbest.shared.json_paths import ValuePath, guess, names, read_texts, set_key, set_scores, set_sides
-from smtformats.nbest.shared.json_readers import RecordShape, is_own, nearest, shape_of
+from smtformats.nbest.shared.json_readers import SHAPES, RecordShape, is_own, nearest, shape_of
 from smtformats.nbest.shared.json_values import Ahead, Spelled, Value, over_lines, values
 from smtformats.nbest.shared.spans import LENIENT, decode, shown
-from smtformats.tokens import BadField, Layouts
+from smtformats.tokens import BadField, Layouts, normal_id
 
 Groups = tuple[str, Any]
 Own = Callable[[Lines], Iterator[Candidates]]
@@ -35,10 +36,22 @@ class Mapped:
     tokens: str | None = None
     array: Literal["list", "sentences"] | None = None
     failed: Literal["error", "skip"] = "error"
-    thoughts: Literal["error", "drop"] = "error"
+    answers: Answers = AS_WRITTEN
 
     def __bool__(self) -> bool:
         return any((self.text, self.score, self.key, self.source, self.reference))
+
+    def check(self, shape: RecordShape | None, lines: Lines, line: int) -> None:
+        """Refuse an option that has no effect on records of a shape, none for lists of the format's own shape."""
+        title = "texts by path" if self.text is not None else "lists of our own shape" if shape is None else shape.name
+        used = {"failed"} if self.text is not None else shape.options if shape is not None else frozenset()
+        used = {*used, "failed"} if self.answers.drops else used
+        asked = {"tokens": self.tokens, "array": self.array, "failed": None if self.failed == "error" else self.failed}
+        for name, value in asked.items():
+            if value is not None and name not in used:
+                known = [other.name for other in SHAPES if name in other.options]
+                expected = f"no option {name}, which has no effect on {title} (it is for {', '.join(known)})"
+                raise lines.error(expected, f"{name}={value}", 1, line)
 
 
 def lists_in(lines: Lines, origin: str, wanted: Mapped, own: Own) -> Iterator[Candidates]:
@@ -48,6 +61,7 @@ def lists_in(lines: Lines, origin: str, wanted: Mapped, own: Own) -> Iterator[Ca
     if wanted.text is None and one_line and shape_of(_decoded(ahead.first)) is None:
         if wanted:
             raise ahead.error("the option text=PATH, which the other paths go with", "none", 1)
+        wanted.check(None, ahead, 1)
         return own(ahead)
     return lists_of_values(values(ahead), ahead, origin, wanted, own)
 
@@ -64,6 +78,7 @@ def lists_of_values(
 ) -> Iterator[Candidates]:
     """Read the lists in values by the shape of the first."""
     if wanted.text is not None:
+        wanted.check(None, lines, 1)
         return _Reading(lines, origin, None, wanted).lists(items)
     head = next(items, None)
     record = head.value if head is not None else None
@@ -72,8 +87,11 @@ def lists_of_values(
     items = itertools.chain([head] if head is not None else [], items)
     shape = shape_of(record)
     if shape is not None or head is None:
+        if head is not None:
+            wanted.check(shape, lines, head.line)
         return _Reading(lines, origin, shape, wanted).lists(items)
     if is_own(record) and not wanted:
+        wanted.check(None, lines, 1)
         return _titled(own(Spelled(items, lines)))
     expected = "lists in a known shape"
     raise lines.error(expected, unknown(record), 1, head.line)
@@ -122,6 +140,7 @@ class _Reading:
         self._layouts = Layouts()
         self._known: dict[str, int] = {}
         self._first: int | None = None
+        self._named: bool | None = None
         self._sentence = self._count = 0
         self._arrays: set[int | None] = set()
 
@@ -199,8 +218,9 @@ class _Reading:
         if wanted.score is not None:
             set_scores(draft, record, wanted.score, wanted.text)
         set_sides(draft, record, wanted.key, wanted.source, wanted.reference)
+        prompt = draft.prompt or prompt_of(record)
         for row in draft.rows:
-            row.text = without_thoughts(row.text, wanted.thoughts == "drop")
+            row.text = wanted.answers.of(row.text, prompt)
         return draft
 
     def _join(self, draft: DraftList, more: DraftList, line: int) -> None:
@@ -229,6 +249,10 @@ class _Reading:
     def _made(self, pending: _Pending) -> Candidates:
         """Make the list of a draft."""
         draft, line = pending.draft, pending.line
+        try:
+            self._named = check_named(draft.key, self._named)
+        except BadField as bad:
+            raise self._lines.locate(bad, 1, line) from None
         key = pending.number if draft.key is None else draft.key
         nbest = Candidates(key, origin=self._origin, file=self._lines.name, line=line, first=self._count)
         nbest.source = draft.source

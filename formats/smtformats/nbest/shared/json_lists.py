@@ -17,8 +17,9 @@ from smtformats.candidates import Candidates
 from smtformats.errors import quote
 from smtformats.files import Lines
 from smtformats.format import Number
-from smtformats.nbest.shared.spans import Array, Member, clean, members, plain, replace_members, shown, string
-from smtformats.tokens import BadField, is_id
+from smtformats.nbest.shared.json_drafts import Failed
+from smtformats.nbest.shared.spans import Array, Member, clean, id_text, members, plain, replace_members, string
+from smtformats.tokens import BadField, is_id, normal_id
 from smtformats.writing import write_each
 
 LISTS = ("hypotheses", "candidates", "outputs", "nbest", "translations")
@@ -40,31 +41,39 @@ def lists_of(
     fill: Hypotheses,
     *,
     first: int = 0,
-    read: Callable[[str, int], Candidates | None] = lambda line, sentence: None,
+    skip: bool = False,
+    read: Callable[[str], Candidates | None] = lambda line: None,
 ) -> Iterator[Candidates]:
     """Parse one list at a time; ``fill`` adds the hypotheses to a list and returns the names of their arrays.
 
     A line without hypotheses is kept before the next list, or after the last. ``first`` is the ``sentence_id`` of the
-    first sentence, which gets the id 0. ``read`` gets a line and the id that it has by default, and returns its list,
-    or None to leave the line to this parser.
+    first sentence, which gets the id 0. ``skip`` leaves out lines without an answer. ``read`` gets a line and returns
+    its list, with an empty id if it has none, or None to leave the line to this parser.
     """
     current: Candidates | None = None
     front = ""
     known: dict[str, int] = {}
     sentence = count = 0
+    named: bool | None = None
     for line in lines:
-        nbest = read(line, sentence)
+        nbest = read(line)
         if nbest is None and not line.strip(" \t\r\n"):
             front += line
             continue
         try:
             if nbest is None:
-                nbest = _parsed(line, origin, arrays, fill, sentence, first)
+                nbest = _parsed(line, origin, arrays, fill, first)
+            if nbest.texts:
+                named = check_named(nbest.id, named)
+            nbest.id = nbest.id or str(sentence)
             nbest.file, nbest.line, nbest.first = lines.name, lines.number, count
             before = known.setdefault(normal_id(nbest.id), lines.number) if nbest.texts else lines.number
             if before != lines.number:
                 raise BadField("each id once", f"{quote(nbest.id)} again (first at {lines.name}:{before})")
         except BadField as bad:
+            if skip and isinstance(bad, Failed):
+                sentence += 1
+                continue
             raise lines.locate(bad, 1) from None
         sentence += 1
         if not nbest.texts:
@@ -81,11 +90,28 @@ def lists_of(
     yield current
 
 
-def _parsed(line: str, origin: str, arrays: Container[str], fill: Hypotheses, sentence: int, first: int) -> Candidates:
+def array_of(fields: Mapping[str, Member]) -> str | None:
+    """The name of the array that holds the hypotheses, or None; two such arrays are an error."""
+    named = [name for name in LISTS if name in fields and isinstance(fields[name].value, Array)]
+    if len(named) > 1:
+        text = ".*" if isinstance(next(iter(fields[named[0]].value.values), None), str) else ".*.text"
+        expected = f"one array of hypotheses (--from jsonl-nbest,text={named[0]}{text} reads those of one)"
+        raise BadField(expected, " and ".join(named), fields[named[1]].field)
+    return named[0] if named else None
+
+
+def check_named(key: str | None, named: bool | None) -> bool:
+    """Whether a list has an id, as those before do (``named``) or do not: the number of one might be another's id."""
+    if named is not None and named != bool(key):
+        raise BadField("an id for each list or for none", quote(key) if key else "none")
+    return bool(key)
+
+
+def _parsed(line: str, origin: str, arrays: Container[str], fill: Hypotheses, first: int) -> Candidates:
     """The list on a line, without its place in the file."""
     fields = members(line, arrays)
     key = next((name for name in IDS if name in fields and fields[name].value is not None), None)
-    number = str(sentence) if key is None else id_of(line, fields[key], first if key == SENTENCE_ID else 0)
+    number = "" if key is None else id_of(fields[key], first if key == SENTENCE_ID else 0)
     nbest = Candidates(number, origin=origin)
     source = next((name for name in SOURCES if name in fields and isinstance(fields[name].value, str)), None)
     nbest.source = None if source is None else clean(fields[source].value)
@@ -105,24 +131,15 @@ def _extras(fields: Mapping[str, Member], own: Container[str | None], count: int
     }
 
 
-def id_of(line: str, member: Member, first: int = 0) -> str:
-    """The id in a member, as spelled; a whole number is counted from ``first``."""
-    if isinstance(member.value, str):
-        return clean(member.value)
-    if type(member.value) not in (int, float):
-        raise BadField("a string or a number as id", shown(member.value), member.field)
-    text = line[member.start : member.end]
-    if not first or type(member.value) is not int:
+def id_of(member: Member, first: int = 0) -> str:
+    """The id in a member; a whole number is counted from ``first``."""
+    text = id_text(member.value, field=member.field)
+    if not first or isinstance(member.value, str) or not is_id(text):
         return text
-    if member.value < first:
+    if int(text) < first:
         expected = f"a {SENTENCE_ID} of at least {first} (use the option first=0 if they count from 0)"
         raise BadField(expected, text, member.field)
-    return str(member.value - first)
-
-
-def normal_id(key: str) -> str:
-    """Normalize an id for comparison: 07 is 7."""
-    return str(int(key)) if is_id(key) else key
+    return str(int(text) - first)
 
 
 def _take_apart(line: str, arrays: list[Array]) -> tuple[str, list[str]]:
@@ -135,8 +152,17 @@ def _take_apart(line: str, arrays: list[Array]) -> tuple[str, list[str]]:
         at = elements.spans[-1][1]
         starts = [start for start, _ in elements.spans]
         columns.append([line[start:end] for start, end in zip(starts, [*starts[1:], at], strict=True)])
+        for i, texts in elements.changed.items():
+            columns[-1][i] = _changed(columns[-1][i], texts)
     frame.append(line[at:])
     return _CUT.join(frame), [_CUT.join(row) for row in zip(*columns, strict=True)]
+
+
+def _changed(element: str, texts: Mapping[str, str]) -> str:
+    """An element, with the comma after it, that has other texts."""
+    body = element.rstrip(_AFTER)
+    new = {name: string(text) for name, text in texts.items()}
+    return (next(iter(new.values())) if body[0] == '"' else replace_members(body, new)) + element[len(body) :]
 
 
 @dataclass

@@ -38,17 +38,17 @@ class Names:
         return JsonListReader(self.lists, self.texts, self.ids, self.sources, self.others)
 
 
-def reader_of(origin: str, names: Names) -> Callable[[str, int], Candidates | None]:
-    """A function that reads a line, given with the id that it has by default, or returns None."""
+def reader_of(origin: str, names: Names) -> Callable[[str], Candidates | None]:
+    """A function that reads a line, or returns None; a list without an id has an empty one."""
     read = names.reader().read
 
-    def reader(line: str, sentence: int) -> Candidates | None:
+    def reader(line: str) -> Candidates | None:
         parts = read(line)
         if parts is None:
             return None
         key, source, texts, layouts, values, totals, extras, frame, raw = parts
         return Candidates(
-            str(sentence) if key is None else key,
+            key or "",
             texts,
             layouts,
             values,

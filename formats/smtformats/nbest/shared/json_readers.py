@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from smtformats.nbest.shared.json_answers import logged_prompt
 from smtformats.nbest.shared.json_completions import Record, read_batch, read_completions
 from smtformats.nbest.shared.json_drafts import (
     CUMULATIVE,
@@ -42,7 +43,8 @@ class RecordShape:
 
     ``read`` takes a record and how its tokens are joined. A ``single`` record is one hypothesis: consecutive records
     of one id are a list, and with ``arrays`` the elements of an array are. ``names`` are members by which records that
-    no shape fits are compared with it. A ``loose`` shape may also be that of a corpus.
+    no shape fits are compared with it. A ``loose`` shape may also be that of a corpus. ``options`` are those of
+    ``array``, ``failed`` and ``tokens`` that have an effect.
     """
 
     name: str
@@ -51,6 +53,7 @@ class RecordShape:
     names: frozenset[str]
     example: str
     notes: str
+    options: frozenset[str] = frozenset()
     single: bool = False
     arrays: bool = False
     loose: bool = False
@@ -121,25 +124,15 @@ def _read_samples(record: Record, join: str | None) -> DraftList:
             draft.shared["filtered"] = kept[0]
         else:
             draft.aside["filtered_resps"] = None
-    draft.source = _prompt(fields.value.get("arguments"))
+    draft.source = logged_prompt(fields.value.get("arguments"))
     if draft.source is not None:
+        draft.prompt = draft.source
         fields.take("arguments")
     sides(fields, draft, keys=())
     if "filter" in record:
         draft.shared["filter"] = text_of(fields.take("filter"), "filter")
     fields.close()
     return draft
-
-
-def _prompt(arguments: Any) -> str | None:
-    """The prompt among the arguments of an lm-eval request, as older and newer versions log them."""
-    first = arguments
-    if isinstance(first, Mapping):
-        first = first.get("gen_args_0")
-        first = first.get("arg_0") if isinstance(first, Mapping) else None
-    for _ in range(2):
-        first = first[0] if isinstance(first, list) and first else first
-    return clean(first) if isinstance(first, str) else None
 
 
 def _read_tokens(record: Record, join: str | None) -> DraftList:
@@ -308,6 +301,7 @@ SHAPES = (
         '{"custom_id": "s-0", "response": {"status_code": 200, "body": {"choices": [{"index": 0, "message": '
         '{"role": "assistant", "content": "a house"}, "finish_reason": "stop"}]}}, "error": null}',
         "the texts of `response.body.choices` (older vLLM: `response.choices`), by `custom_id`",
+        options=frozenset({"failed"}),
     ),
     RecordShape(
         "chat completions",
@@ -318,6 +312,7 @@ SHAPES = (
         '{"token": " house", "logprob": -0.5}]}}]}',
         "`message.content`; log probabilities if they are there. An `id` beside an `object` is the response's, not "
         "the sentence's",
+        options=frozenset({"failed"}),
     ),
     RecordShape(
         "text completions",
@@ -326,7 +321,8 @@ SHAPES = (
         frozenset({"choices", "usage"}),
         '{"prompt": "ein haus", "choices": [{"text": "a house", "index": 0, "logprobs": {"tokens": ["a", " house"], '
         '"token_logprobs": [-0.25, -0.5]}}]}',
-        "`text`; log probabilities if they are there, of the answer alone (without `echo`)",
+        "`text` (with `echo=true`: `echo=drop`); log probabilities if they are there, of the answer alone",
+        options=frozenset({"failed"}),
     ),
     RecordShape(
         "lm-eval samples",
@@ -344,6 +340,7 @@ SHAPES = (
         frozenset({"hypotheses", "sequences", "scores", "attention"}),
         '{"hypotheses": [["a", "house"], ["house"]], "scores": [-0.5, -0.75]}',
         "arrays of tokens, joined by `tokens`; also `sequences` of a generator",
+        options=frozenset({"tokens"}),
     ),
     RecordShape(
         "Hugging Face generated_text",
@@ -351,7 +348,9 @@ SHAPES = (
         _pipeline("generated_text"),
         frozenset({"generated_text"}),
         '[[{"generated_text": "a house"}, {"generated_text": "house"}]]',
-        "as pipelines return it; write the answer alone (`return_full_text=False`)",
+        "as pipelines return it; write the answer alone (`return_full_text=False`), or the `prompt` beside it for "
+        "`echo=drop`",
+        options=frozenset({"array"}),
         single=True,
         arrays=True,
     ),
@@ -362,6 +361,7 @@ SHAPES = (
         frozenset({"translation_text"}),
         '{"translation_text": "a house"}',
         "as pipelines return it",
+        options=frozenset({"array"}),
         single=True,
         arrays=True,
     ),
@@ -416,6 +416,7 @@ SHAPES = (
         frozenset({"hyp", "hypothesis", "text", "score"}),
         '{"id": "s-0", "source": "ein haus", "hyp": "a house", "score": -0.5}',
         "a text named as in a list (`text` only beside a score); all other members are kept",
+        options=frozenset({"failed"}),
         single=True,
         loose=True,
     ),

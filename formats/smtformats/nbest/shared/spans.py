@@ -16,7 +16,7 @@ from smtformats.format import Number
 from smtformats.tokens import BadField
 
 MAX_DEPTH = 64
-_INTEGER_DIGITS = 18
+_INTEGER_DIGITS = 300
 _WHITE = re.compile(r"[ \t\r\n]*")
 _TOKENS = re.compile(r'"(?:[^"\\]|\\.)*"|[\[\]{}]')
 
@@ -37,10 +37,11 @@ class Member:
 
 @dataclass
 class Array:
-    """The elements of an array and their spans."""
+    """The elements of an array and their spans; ``changed`` has texts of some of them that are not as written."""
 
     values: list[Any] = field(default_factory=list)
     spans: list[tuple[int, int]] = field(default_factory=list)
+    changed: dict[int, dict[str, str]] = field(default_factory=dict)
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -53,7 +54,7 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def _integer(text: str) -> float:
-    # Python's int has no -0, and very long digits raise another error.
+    # Python's int has no -0, and one that is too large for a float raises another error.
     return float(text) if len(text) > _INTEGER_DIGITS or text == "-0" else int(text)
 
 
@@ -154,6 +155,17 @@ def finite(value: Any) -> float:
     if type(value) not in (int, float) or not math.isfinite(value):
         raise BadField("a finite number", shown(value))
     return float(value)
+
+
+def id_text(value: Any, name: str = "id", field: int | None = None) -> str:
+    """A string or a number as an id; a whole number is spelled without a fraction: 1.0 is 1."""
+    if isinstance(value, str):
+        if not value:
+            raise BadField(f"a string that is not empty as {name}", shown(value), field)
+        return clean(value)
+    if type(value) not in (int, float) or not math.isfinite(value):
+        raise BadField(f"a string or a number as {name}", shown(value), field)
+    return str(int(value)) if value == int(value) else json.dumps(value)
 
 
 def shown(value: Any) -> str:

@@ -32,7 +32,7 @@ USUAL = (
 def in_python() -> Iterator[None]:
     """Do without native code."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(jsonl, "reader_of", lambda origin, names: lambda line, sentence: None)
+        patch.setattr(jsonl, "reader_of", lambda origin, names: lambda line: None)
         patch.setattr(jsonl, "change_natively", lambda *parts: None)
         patch.setattr(jsonl, "spell_natively", lambda *parts: None)
         yield
@@ -91,7 +91,17 @@ def check(data: bytes, limit: int = 1 << 16) -> bool:
 
 
 NUMBERS = st.floats(allow_nan=False, allow_infinity=False) | st.integers(-(10**20), 10**20)
-TEXTS = st.text('aé \\"|\n\u2028\0\x1f,:[]{}\U0001f600', max_size=20)
+ANSWERS = [
+    "<think>a</think>b",
+    "a</thoughts>",
+    "[THINK]",
+    "a<b",
+    "a\n<think>\u00e9",
+    "\u00e9",
+    " a",
+    "<|channel|>final",
+]
+TEXTS = st.sampled_from(ANSWERS) | st.text('aé \\"|\n\u2028\0\x1f,:[]{}\U0001f600', max_size=20)
 NAMES = st.sampled_from(["lm", "tm[0]", "é", "a b", "score", ""])
 
 
@@ -123,10 +133,11 @@ def items(draw: st.DrawFn) -> Any:
 @st.composite
 def files(draw: st.DrawFn) -> str:
     lines = []
-    for key in draw(st.lists(TEXTS | st.integers(0, 3), min_size=1, max_size=3)):
+    numbers = st.sampled_from([1.0, 1e2, 0.5, -1, 10**19, 10**301])
+    for key in draw(st.lists(TEXTS | st.integers(0, 3) | numbers, min_size=1, max_size=3)):
         whole: dict[str, Any] = {} if draw(st.integers(0, 3)) == 0 else {"id": key}
         if draw(st.booleans()):
-            whole[draw(st.sampled_from(["source", "src"]))] = draw(TEXTS)
+            whole[draw(st.sampled_from(["source", "src", "prompt"]))] = draw(TEXTS)
         whole[draw(st.sampled_from(["nbest", "hypotheses"]))] = draw(st.lists(items(), max_size=4))
         whole = dict(draw(st.permutations(list(whole.items()))))
         separators = draw(st.sampled_from([(",", ":"), (", ", ": "), (" ,\t", " : "), (",\r", "\r:\r")]))
