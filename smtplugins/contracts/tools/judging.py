@@ -7,6 +7,7 @@ from smtplugins.host.judge.evaluation import Texts
 from smtplugins.host.judge.histories import OBJECTIVE, RunHistory
 from smtplugins.host.judge.judging import JudgedLists
 from smtplugins.host.judge.reporting import Report
+from smtplugins.host.pooling.origins import systems_of
 
 __all__ = [
     "OBJECTIVE",
@@ -15,4 +16,5 @@ __all__ = [
     "RunHistory",
     "Texts",
     "prepare_references",
+    "systems_of",
 ]

@@ -64,6 +64,24 @@ def hostile() -> Report:
     return Report(HOSTILE[1], ((HOSTILE[0], HOSTILE[1]),), runs, judged)
 
 
+def pool() -> Report:
+    """Two sentences of two systems; a name would like to be markup."""
+    systems = [["<i>a</i>", "b", "<i>a</i>,b"], ["b"]]
+    rows = [["a small house", "a house", "the small house"], ["good day"]]
+    lists = [
+        Candidates(str(k), row, [("lm",)] * len(row), [[-float(i)] for i in range(len(row))], extras={"system": names})
+        for k, (row, names) in enumerate(zip(rows, systems, strict=True))
+    ]
+    judged = judge(
+        as_stream(lists),
+        [texts(["the small house", "good day"])],
+        Overlap(),
+        weights={"lm": 1.0},
+        baseline=texts(["the house", "bad day"]),
+    )
+    return Report("Pool", (), (), judged)
+
+
 def small() -> Report:
     """Three sentences: one won, one lost, one with the same words; the middle one has trees."""
     names = ("lm", "tm")

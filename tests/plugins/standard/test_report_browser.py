@@ -15,7 +15,7 @@ from smtplugins.plugins.standard.report import page
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 from pages import Page, every, expect, visit
-from report_samples import HOSTILE, hostile, small
+from report_samples import HOSTILE, hostile, pool, small
 
 NAME = "(one) => one.id || one.tagName + ' ' + (one.getAttribute('aria-label') ?? one.textContent)"
 FOCUS = "document.activeElement.getAttribute('aria-label')"
@@ -79,6 +79,17 @@ def test_a_candidate_is_taken_apart_by_feature(show: Callable[[Report], Page]) -
         "INS little",
         "INS the small",
     ]
+
+
+def test_candidates_of_a_pool_show_their_systems(show: Callable[[Report], Page]) -> None:
+    tab = show(pool())
+    assert every(tab, ".candidates thead th") == ["rank", "total", "sentence overlap", "system", "hypothesis"]
+    assert every(tab, ".candidates tbody tr", "one.children[3].textContent") == ["<i>a</i>", "b", "<i>a</i>, b"]
+    assert tab.inner_text("#apart h3") == "Taken apart: hypothesis 3, oracle (<i>a</i>, b)"
+    assert every(tab, "#cases dd:nth-of-type(2)") == ["a small house (<i>a</i>)"]
+    pick(tab, "case-order", "wins")
+    expect(tab.locator("#cases")).to_contain_text("good day (b)")
+    assert "system" not in every(show(small()), ".candidates thead th")
 
 
 def test_keys_go_through_the_list(show: Callable[[Report], Page]) -> None:

@@ -15,7 +15,7 @@ import numpy as np
 
 from smtformats import Candidates
 from smtformats.tree.trees import Tree
-from smtplugins.contracts.tools.judging import JudgedLists, Report
+from smtplugins.contracts.tools.judging import JudgedLists, Report, systems_of
 from smtplugins.plugins.standard.report.trees import Shown
 
 _DIGITS = 6
@@ -69,6 +69,9 @@ def _block(judged: JudgedLists, k: int, candidates: int) -> dict[str, Any]:
         "scores": rounded(judged.scores[first:last][rows]),
         **_features(judged, first, rows),
     }
+    systems = [systems_of(shown, i) for i in range(len(shown))]
+    if any(systems):
+        block["systems"] = systems
     trees = _trees(shown)
     if any(trees):
         block["trees"] = trees

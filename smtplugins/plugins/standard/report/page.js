@@ -123,6 +123,9 @@
       el("div", { class: "controls" }, labelled("Order", order), shown), list, more);
     begin();
   };
+  // Of a pool: the systems that have a candidate.
+  const systems = (one, i) => one.systems?.[i]?.replaceAll(",", ", ") ?? "";
+  const from = (one, i) => (systems(one, i) ? [" (", bdi(systems(one, i)), ")"] : null);
   const wonOrLost = (k, one) => {
     const words = diff(one.baseline, one.texts[0]);
     const heading = `Sentence ${data.ids[k]}: ${score(data.base[k])} \u2192 ${score(data.chosen[k])} (${signed(change[k])})`;
@@ -131,7 +134,7 @@
       el("dl", {},
         one.source === null ? null : [el("dt", {}, "source"), el("dd", {}, bdi(one.source))],
         el("dt", {}, "baseline"), el("dd", {}, marked(words.from, "del")),
-        el("dt", {}, "chosen"), el("dd", {}, marked(words.to, "ins")),
+        el("dt", {}, "chosen"), el("dd", {}, marked(words.to, "ins"), from(one, 0)),
         one.references.map((text) => [el("dt", {}, "reference"), el("dd", {}, bdi(text))]).flat()),
       el("button", { type: "button", "aria-label": `Open the list of sentence ${data.ids[k]}`, onclick: () => browse(k, true) }, "Open its list"));
   };
@@ -226,7 +229,7 @@
   // One sentence: its candidates, and one of them taken apart.
   const sentence = (k, one, names, apart) => {
     const candidates = one.texts.length;
-    const heads = ["rank", one.totals === null ? null : "total", `sentence ${data.metric}`, "hypothesis"].filter(Boolean);
+    const heads = ["rank", one.totals === null ? null : "total", `sentence ${data.metric}`, one.systems ? "system" : null, "hypothesis"].filter(Boolean);
     const body = el("tbody");
     const rank = (i) => (i === candidates - 1 ? one.last : i) + 1;
     let at = -1;
@@ -257,6 +260,7 @@
         el("th", { scope: "row", class: "number" }, el("button", { type: "button", tabindex: -1, "aria-label": `Take hypothesis ${rank(i)} apart`, onclick: () => choose(i, true) }, String(rank(i)))),
         one.totals === null ? null : el("td", { class: "number" }, short(one.totals[i])),
         el("td", { class: "number" }, score(one.scores[i])),
+        one.systems ? el("td", {}, bdi(systems(one, i))) : null,
         el("td", {}, tags, i === 0 ? bdi(one.texts[0]) : marked(diff(one.texts[0], one.texts[i]).to, "ins")));
     };
     const more = el("button", { type: "button", onclick: () => { for (let n = 0; n < 100; n++) append(); } }, "Show more");
@@ -283,7 +287,7 @@
         el("dt", {}, "baseline"), el("dd", {}, bdi(one.baseline), ` (${score(data.base[k])})`)),
       el("div", { class: "candidates", role: "region", "aria-label": "Hypotheses", tabindex: 0 },
         el("table", {}, el("caption", { class: "hidden" }, caption),
-          el("thead", {}, el("tr", {}, heads.map((head) => el("th", { scope: "col", class: head === "hypothesis" ? null : "number" }, head)))), body)),
+          el("thead", {}, el("tr", {}, heads.map((head) => el("th", { scope: "col", class: ["hypothesis", "system"].includes(head) ? null : "number" }, head)))), body)),
       el("p", {}, caption), more,
     ];
   };
@@ -336,8 +340,9 @@
       sums.slice(1).map((sum) => [el("td", { class: "number" }, short(sums[0] - sum)), el("td")]).flat())) : null;
     const words = i === 0 ? null : diff(one.texts[0], one.texts[i]);
     const beside = i === one.oracle ? null : diff(one.texts[i], one.texts[one.oracle]);
+    const own = systems(one, i) ? ` (${systems(one, i)})` : "";
     return [
-      el("h3", {}, `Taken apart: ${called(i)}`),
+      el("h3", {}, `Taken apart: ${called(i)}${own}`),
       el("dl", {},
         words ? [el("dt", {}, "chosen"), el("dd", {}, marked(words.from, "del")), el("dt", {}, `hypothesis ${rank(i)}`), el("dd", {}, marked(words.to, "ins"))] : [el("dt", {}, `hypothesis ${rank(i)}`), el("dd", {}, bdi(one.texts[i]))],
         beside ? [el("dt", {}, "oracle"), el("dd", {}, marked(beside.to, "ins"))] : null),
