@@ -10,7 +10,7 @@ import shlex
 import signal
 import subprocess
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from smtplugins.contracts.errors import FeatureError, UsageError
@@ -19,6 +19,8 @@ Row = tuple[float, ...]
 Answered = collections.deque[tuple[int, Row]]
 
 _ENDING = 10.0
+_SHOWN = 5
+_SHOWN_COMMAND = 200
 _MAX_LINE = 256 << 20
 _encode = json.JSONEncoder(ensure_ascii=False, check_circular=False, separators=(",", ":")).encode
 _encode_ascii = json.JSONEncoder(check_circular=False, separators=(",", ":")).encode
@@ -54,6 +56,7 @@ class Frame:
     def __init__(self, number: int, items: dict[str, tuple[Mapping[str, Any], Answered, int]]) -> None:
         self.number = number
         self.items = items
+        self.size = len(items)
         self.deaths = 0
 
     def line(self) -> bytes:
@@ -72,12 +75,21 @@ class Frame:
         return repr(str(item.get("hyp", item))[:60])
 
 
+def unanswered(frames: Iterable[Frame]) -> str:
+    """How many items of batches are not answered, with the first keys and the first text."""
+    begun = list(frames)
+    keys = [json.dumps(key) for frame in begun for key in frame.items]
+    more = f" and {len(keys) - _SHOWN} more" if keys[_SHOWN:] else ""
+    shown = f"key{'s' * (len(keys) > 1)} {', '.join(keys[:_SHOWN])}{more}"
+    return f"{len(keys)} of {sum(frame.size for frame in begun)} items ({shown}; the first is {begun[0].shown()})"
+
+
 class ScoringProgram:
     """A running program. ``frames`` are the batches that it has been sent and not answered, the oldest first."""
 
     def __init__(self, arguments: Sequence[str], width: int) -> None:
         self._process = start_command(arguments)
-        self._name, self._width = arguments[0], width
+        self._command, self._width = shlex.join(arguments)[:_SHOWN_COMMAND], width
         assert self._process.stdin is not None and self._process.stdout is not None
         self.input, self.output = self._process.stdin.fileno(), self._process.stdout.fileno()
         os.set_blocking(self.input, False)
@@ -190,7 +202,7 @@ class ScoringProgram:
 
     def error(self, what: str) -> FeatureError:
         """An error that names the command."""
-        return FeatureError(f"command {self._name!r}: {what}")
+        return FeatureError(f"command {self._command!r}: {what}")
 
     def death(self) -> str:
         """How the process ended, after its output did."""
@@ -203,6 +215,11 @@ class ScoringProgram:
             return f"ended (exit code {code})"
         hint = " (out of memory?)" if -code == signal.SIGKILL else ""
         return f"was killed by signal {-code}, {signal.strsignal(-code) or 'unknown'}{hint}"
+
+    def left_out(self) -> bool:
+        """Whether it has ended without an error at the end of its input, and answered some keys of a batch only."""
+        partly = any(len(frame.items) < frame.size for frame in self.frames.values())
+        return partly and self.ending and self._process.poll() == 0
 
     def finish(self) -> None:
         """Let it end; raises FeatureError if it has printed extra answers or exits with an error."""

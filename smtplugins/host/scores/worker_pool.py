@@ -18,7 +18,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from smtplugins.contracts.errors import UsageError
-from smtplugins.host.scores.scoring_program import Answered, Frame, Row, ScoringProgram, split_command
+from smtplugins.host.scores.scoring_program import Answered, Frame, Row, ScoringProgram, split_command, unanswered
 
 _LONGEST = 1_000_000
 _DEPTH = 4
@@ -174,6 +174,8 @@ class WorkerPool:
             return
         how = worker.death()
         worker.kill()
+        if worker.left_out():
+            raise worker.error(f"expected a score for each key, found none for {unanswered(frames)}")
         frames[0].deaths += 1
         if frames[0].deaths > self._retries:
             times = f" {frames[0].deaths} times" if self._retries else ""
@@ -186,7 +188,10 @@ class WorkerPool:
         """End the input of a program that need not wait for more; a program that is silent for too long is an error."""
         silence = worker.silence()
         if silence > self._timeout:
-            raise worker.error(f"expected an answer within {self._timeout:g} s, found none; it must flush each answer")
+            missing = unanswered(worker.frames.values())
+            raise worker.error(
+                f"expected an answer within {self._timeout:g} s, found none for {missing}; it must flush each answer"
+            )
         if not self._queue and (self._last or silence > self._patience()):
             worker.end_input()
 

@@ -85,6 +85,24 @@ def module(folder: Path, name: str, text: str) -> None:
     path.with_suffix(".py").write_text(text, encoding="utf-8")
 
 
+@pytest.mark.parametrize(
+    ("worker", "arguments", "needs"),
+    [
+        ("metricx", [], "it needs a clone of github.com/google-research/metricx on PYTHONPATH, with its requirements"),
+        ("bleurt", ["--checkpoint", "x"], "it needs `pip install git+https://github.com/google-research/bleurt`"),
+        ("bertscore", [], "it needs `pip install bert-score`"),
+        ("causal", ["--model", "x"], "it needs `pip install torch transformers`"),
+        ("seq2seq", ["--model", "x"], "it needs `pip install torch transformers`"),
+    ],
+)
+def test_a_library_that_is_missing(worker: str, arguments: list[str], needs: str, tmp_path: Path) -> None:
+    for name in ("torch", "transformers", "bert_score", "bleurt", "metricx24"):
+        module(tmp_path, name, f"raise ModuleNotFoundError('No module named {name}')\n")
+    (error,) = run(worker, arguments, tmp_path)
+    assert error["error"].startswith("ModuleNotFoundError: No module named ")
+    assert error["error"].endswith(f" (in {sys.executable}); {needs}; python=PATH names a Python that has it")
+
+
 class TestComet:
     def test_with_references(self, tmp_path: Path) -> None:
         module(tmp_path, "comet", COMET)
@@ -102,7 +120,8 @@ class TestComet:
 
     def test_a_library_that_is_missing(self, tmp_path: Path) -> None:
         (error,) = run("comet", [], tmp_path)
-        assert error == {"error": f"ModuleNotFoundError: No module named 'comet' (in {sys.executable})"}
+        needs = "it needs `pip install unbabel-comet`; python=PATH names a Python that has it"
+        assert error == {"error": f"ModuleNotFoundError: No module named 'comet' (in {sys.executable}); {needs}"}
 
     def test_several_references(self, tmp_path: Path) -> None:
         module(tmp_path, "comet", COMET)

@@ -61,12 +61,20 @@ def parsed(load: Any, words: list[str]) -> dict[str, Any]:
     return vars(parser.parse_args(words))
 
 
+def what_it_needs(load: Any) -> str:
+    """What a worker needs, by the first line of its file: ``NAME: what to install. ..``."""
+    about = (getattr(sys.modules.get(getattr(load, "__module__", "")), "__doc__", None) or "").partition("\n")[0]
+    needs = about.partition(": ")[2].partition(". ")[0].rstrip(".").replace("``", "`")
+    return f"it needs {needs}; " if needs else ""
+
+
 def main(find: Any, words: list[str]) -> int:
     """Answer batches until the input ends; ``find`` returns the function ``load``."""
     if {"-h", "--help"} & set(words):
         parsed(find(), words)
     answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(2, 1)
+    load = None
     try:
         load = find()
         score = load(**parsed(load, words))
@@ -83,7 +91,7 @@ def main(find: Any, words: list[str]) -> int:
             traceback.print_exc()
         text = f"{type(error).__name__}: {error}"
         if isinstance(error, ImportError):
-            text += f" (in {sys.executable})"
+            text += f" (in {sys.executable}); {what_it_needs(load)}python=PATH names a Python that has it"
         if isinstance(error, SystemExit):
             text = f"wrong options: {' '.join(words)}; see standard error"
         answers.write(json.dumps({"error": text}) + "\n")
