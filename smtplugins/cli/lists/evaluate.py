@@ -8,6 +8,7 @@ import os
 from typing import TYPE_CHECKING, Any
 
 from smtplugins.cli import options
+from smtplugins.cli.lists.systems import add_formats, formats_of
 from smtplugins.contracts.errors import UsageError
 from smtplugins.host import printing as tables
 from smtplugins.host.judge.significance import CORRECTIONS, SAMPLES, TESTS
@@ -25,6 +26,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help="translations, the baseline first: a text, or lists or forests of which the best is used; NAME=FILE names "
         "a system, NAME=FILE,FILE,... gives one output per optimiser run",
     )
+    add_formats(parser, "the systems' files")
     options.add_references(parser)
     options.add_metric_source(parser)
     options.add_metric(parser, several=True)
@@ -94,8 +96,8 @@ def run(args: argparse.Namespace) -> None:
     inputs = [*paths, *args.ref, args.source, *(path for path in args.tuned_on if os.path.isfile(path))]
     manifest = options.Manifest(args, inputs)
     host = options.load_host(args)
-    given = {"refs": args.ref, "systems": systems, "metrics": args.metric}
-    result = options.call(host.evaluate, args, **given, sources=args.source, tests=args.test)
+    given = {"refs": args.ref, "systems": systems, "metrics": args.metric, "sources": args.source, "tests": args.test}
+    result = options.call(host.evaluate, args, **given, format=formats_of(args.from_formats, systems))
     options.show(_tables(result, args))
     manifest.write(host, seed=args.seed, signatures=[score.signature for score in result.scores])
 

@@ -6,6 +6,7 @@ import argparse
 import os
 
 from smtplugins.cli import options
+from smtplugins.cli.lists.systems import add_formats, formats_of
 from smtplugins.contracts.errors import UsageError
 
 
@@ -18,14 +19,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help="n-best lists, a forest or a folder of them, or a text with one candidate for each sentence; the default "
         "name is the file's up to the first dot",
     )
-    parser.add_argument(
-        "--from",
-        dest="from_formats",
-        action="append",
-        default=[],
-        metavar="[NAME=]FORMAT",
-        help="format of all files, or of a system, NAME[,key=value...] (default: detected; repeatable)",
-    )
+    add_formats(parser, "all files")
     parser.add_argument(
         "--missing",
         choices=("flag", "min", "0", "error"),
@@ -76,7 +70,7 @@ def run(args: argparse.Namespace) -> None:
     if systems and unnamed:
         raise UsageError(f"expected NAME=FILE for all systems or for none, found {unnamed[0]!r}")
     host = options.load_host(args)
-    given = {"systems": systems or unnamed, "format": _formats(args.from_formats, systems)}
+    given = {"systems": systems or unnamed, "format": formats_of(args.from_formats, systems)}
     pool = options.call(host.merge, args, **given, weights=_weights(args.weights))
     options.write_lists(host, pool, args)
 
@@ -90,16 +84,3 @@ def _weights(given: list[str]) -> dict[str, str]:
             raise UsageError(f"--weights: expected NAME=FILE, once for each system, found {text!r}")
         by_name[name] = path
     return by_name
-
-
-def _formats(given: list[str], systems: dict[str, str]) -> str | dict[str, str] | None:
-    """The formats by system, or one for all."""
-    by_name: dict[str, str] = {}
-    for text in given:
-        name, equals, spec = text.partition("=")
-        if not equals or name not in systems:
-            if len(given) > 1:
-                raise UsageError(f"--from: expected NAME=FORMAT with the name of a system, found {text!r}")
-            return text
-        by_name[name] = spec
-    return by_name or None

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
@@ -17,6 +17,7 @@ from smtformats.corpus.segments import Segment
 from smtformats.files import shown_name
 from smtformats.tokens import is_id, normal_id
 from smtplugins.contracts.errors import SmtError, UsageError
+from smtplugins.contracts.spec import suggestion
 from smtplugins.host.arguments import argument
 from smtplugins.host.files.lists import ListStream, best_at, stream_of_opened
 from smtplugins.host.files.opening import Opened, open_known
@@ -200,24 +201,45 @@ def references_of(refs: Iterable[System], formats: Iterable[Format] | None = Non
     return [texts for ref in refs for texts in _read(ref, known, "reference")]
 
 
-def texts_of(system: System, formats: Iterable[Format] | None = None, role: Role = "system") -> Texts:
-    """Read the translations of a system, or sources, with their ids."""
-    (texts,) = _read(system, formats, role)
+def texts_of(
+    system: System,
+    formats: Iterable[Format] | None = None,
+    role: Role = "system",
+    *,
+    format: str | None = None,
+    option: str = "",
+) -> Texts:
+    """Read the translations of a system, or sources, with their ids.
+
+    ``format`` is that of a file (default: detected), ``option`` the caller's option for it, if there is one.
+    """
+    (texts,) = _read(system, formats, role, format, option)
     return texts
 
 
-def _read(system: System, formats: Iterable[Format] | None, role: Role) -> list[Texts]:
+def formats_by_system(systems: Collection[str], format: str | Mapping[str, str] | None) -> Mapping[str, str | None]:
+    """The format of each system; ``format`` is that of all, or by name."""
+    by_name = dict(format) if isinstance(format, Mapping) else dict.fromkeys(systems, format)
+    for name in by_name:
+        if name not in systems:
+            raise UsageError(f"format of system {name!r}: expected the name of a system{suggestion(name, systems)}")
+    return dict.fromkeys(systems) | by_name
+
+
+def _read(
+    system: System, formats: Iterable[Format] | None, role: Role, format: str | None = None, option: str = ""
+) -> list[Texts]:
     if isinstance(system, ListStream):
         return [_by_id(system, system.name, role)]
     if isinstance(system, (str, os.PathLike)):
-        return _of_file(os.fspath(system), formats, role)
+        return _of_file(os.fspath(system), formats, role, format, option)
     listed = list(system)
     if listed and not isinstance(listed[0], str):
         return [_by_id(ListStream(lambda: iter(listed), "<lists>"), "<lists>", role)]
     return [Texts(listed, "<texts>", False)]
 
 
-def _of_file(path: str, formats: Iterable[Format] | None, role: Role) -> list[Texts]:
+def _of_file(path: str, formats: Iterable[Format] | None, role: Role, format: str | None, option: str) -> list[Texts]:
     if path == "-":
         raise UsageError("a system is read from a file, not from standard input")
     # Here tags count as words, so Moses XML is excluded.
@@ -227,11 +249,11 @@ def _of_file(path: str, formats: Iterable[Format] | None, role: Role) -> list[Te
         # A line with a hypothesis beside its source and references is a sentence here.
         known = [replace(fmt, fallback=_FIRST) if fmt.kind == "corpus" and fmt.fallback <= 0 else fmt for fmt in known]
     try:
-        opened = open_known(path, None, None, known)
+        opened = open_known(path, None, format, known)
     except FormatError as error:
-        # There is no option for the format of this file.
         key = {"system": "text"}.get(role, role)
-        remedy = _NAMED.sub(f'(JSON lines {{"id": 0, "{key}": ".."}} hold any text)', error.expected)
+        carrier = f'(JSON lines {{"id": 0, "{key}": ".."}} hold any text)'
+        remedy = error.expected.replace("--from", option) if option else _NAMED.sub(carrier, error.expected)
         raise FormatError(remedy, error.found, file=error.file, line=error.line, field=error.field) from None
     if opened.record.kind == "corpus":
         return texts_in(opened, role)

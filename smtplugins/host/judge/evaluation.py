@@ -12,7 +12,7 @@ from smtformats.display import html_table
 from smtplugins.contracts.errors import SmtError, UsageError
 from smtplugins.contracts.metrics import PreparedMetric
 from smtplugins.host.arguments import argument
-from smtplugins.host.files.joining import Joined, references_of
+from smtplugins.host.files.joining import Joined, formats_by_system, references_of
 from smtplugins.host.files.joining import System as System
 from smtplugins.host.files.joining import Texts as Texts
 from smtplugins.host.files.joining import texts_of as texts_of
@@ -194,6 +194,7 @@ def evaluate(
     post: Post | None = None,
     sentences: bool = False,
     allow_partial: bool = False,
+    format: str | Mapping[str, str] | None = None,
     formats: Iterable[Format] | None = None,
 ) -> Evaluation:
     """Score every system under every metric, with the intervals and tests against the first system set by ``plan``.
@@ -207,7 +208,8 @@ def evaluate(
     plan = plan or SignificancePlan()
     plan.check_systems(len(systems))
     outputs = {name: _outputs(name, system) for name, system in systems.items()}
-    texts = _Aligned.read(outputs, refs, sources, None if formats is None else list(formats))
+    named = formats_by_system(systems, format)
+    texts = _Aligned.read(outputs, refs, sources, None if formats is None else list(formats), named)
     if allow_partial and texts.references:
         _check_partial([output for runs in texts.systems.values() for output in runs], texts.references[0], texts.count)
     kept = _common(texts.all(), allow_partial)
@@ -268,10 +270,15 @@ class _Aligned:
         refs: Sequence[System],
         sources: System | None,
         formats: Sequence[Format] | None,
+        named: Mapping[str, str | None],
     ) -> _Aligned:
-        """Read all texts and align them by id."""
+        """Read all texts and align them by id; ``named`` are the formats of systems."""
         references = references_of(refs, formats)
-        read = {name: [texts_of(output, formats) for output in runs] for name, runs in outputs.items()}
+        option = argument("format", "--from")
+        read = {
+            name: [texts_of(output, formats, format=named[name], option=option) for output in runs]
+            for name, runs in outputs.items()
+        }
         side = [texts_of(sources, formats, "source")] if sources is not None else []
         count = len(references[0]) if references else len(next(iter(read.values()))[0])
         rest = iter(Joined([*references, *(output for runs in read.values() for output in runs), *side]).streams)

@@ -48,6 +48,7 @@ class Judging:
         tuned_on: Path | Sequence[Path] = (),
         post: str | Post | None = None,
         allow_partial: bool = False,
+        format: str | Mapping[str, str] | None = None,
     ) -> Evaluation:
         """Score systems (the first is the baseline) against references.
 
@@ -58,7 +59,8 @@ class Judging:
         test every two systems, not only each against the first. ``correct="holm"``: correct the p-values of a metric
         and test for the number of pairs. ``sentences``: a file for the scores of sentences, a table or ``.jsonl``.
         ``tuned_on``: runs or files that weights were learnt from, to mark in-sample scores. ``post``: postprocessing
-        of hypotheses, such as ``detok:en``. ``allow_partial``: judge the ids that all files have.
+        of hypotheses, such as ``detok:en``. ``allow_partial``: judge the ids that all files have. ``format``: of the
+        files of all systems, or by name.
         """
         from smtplugins.host.judge.evaluation import evaluate
         from smtplugins.host.judge.postprocess import make_post
@@ -80,6 +82,7 @@ class Judging:
             post=make_post(post),
             sentences=sentences is not None,
             allow_partial=allow_partial,
+            format=format,
             formats=host.formats(),
         )
         if sentences is not None and result.sentences is not None:

@@ -15,7 +15,7 @@ from smtformats.tokens import normal_id
 from smtplugins.contracts.errors import SmtError, UsageError
 from smtplugins.contracts.spec import suggestion
 from smtplugins.host.arguments import argument
-from smtplugins.host.files.joining import Joined, Texts, file_positions, find_places, texts_in
+from smtplugins.host.files.joining import Joined, Texts, file_positions, find_places, formats_by_system, texts_in
 from smtplugins.host.files.lists import KINDS, ListStream, as_stream, stream_of_opened
 from smtplugins.host.files.opening import Path, open_known
 
@@ -94,15 +94,12 @@ def pooled_systems(
     for name in named:
         if not _NAME.fullmatch(name):
             raise UsageError(f"system {name!r}: expected a name without blanks and any of , . = : | [ ]")
-    by_name = spelled if isinstance(spelled, Mapping) else dict.fromkeys(named, spelled)
-    for name in by_name:
-        if name not in named:
-            raise UsageError(f"format of system {name!r}: expected the name of a system{suggestion(name, named)}")
+    by_name = formats_by_system(named, spelled)
     for name in forests.weights:
         if name not in named:
             raise UsageError(f"weights of system {name!r}: expected the name of a system{suggestion(name, named)}")
     reader = _Reader(formats, forests)
-    opened = [_open(name, system, reader, by_name.get(name)) for name, system in named.items()]
+    opened = [_open(name, system, reader, by_name[name]) for name, system in named.items()]
     if (forests.derivations is not None or forests.unique) and not reader.forests:
         option = argument("derivations", "-k") if forests.derivations is not None else argument("unique=True")
         raise UsageError(f"{option}: expected forests or lattices among the systems, found none")

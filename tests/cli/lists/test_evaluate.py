@@ -240,6 +240,29 @@ def test_json_of_others_is_no_text(smt: Smt) -> None:
         assert "custom_id, answers; smt convert --from jsonl-nbest,text=answers.* reads" in result.err
 
 
+def test_formats_of_the_systems(smt: Smt) -> None:
+    answers = [json.dumps({"custom_id": str(i), "answers": [text]}) for i, text in enumerate(GOOD)]
+    Path("answers").write_text("\n".join(reversed(answers)) + "\n")
+    named = "jsonl-nbest,text=answers.*"
+    rows = json.loads(smt("evaluate", "-r", "ref", "answers", "--from", named, "-f", "json").ok())
+    assert [row["score"] for row in rows] == [
+        json.loads(smt("evaluate", "-r", "ref", "good", "-f", "json").ok())[0]["score"]
+    ]
+    for system in ("new=answers", "answers"):
+        name = system.partition("=")[0]
+        rows = json.loads(smt("evaluate", "-r", "ref", "good", system, "--from", f"{name}={named}", "-f", "json").ok())
+        assert rows[0]["score"] == rows[1]["score"]
+    for given, error in (
+        (("--from", named), "good:1: field 1: expected a JSON object or array"),
+        (("--from", "other=text", "--from", "text"), "--from: expected NAME=FORMAT with the name of a system, found"),
+        (("--from", "nothing"), "unknown format 'nothing'"),
+    ):
+        refused = smt("evaluate", "-r", "ref", "good", *given)
+        assert (refused.code, error in refused.err) == (1 if ":1:" in error else 2, True), refused.err
+    Path("odd").write_bytes(b"\x00\x01\n")
+    assert "(name the format with --from)" in smt("evaluate", "-r", "ref", "odd").err
+
+
 def _systems() -> list[str]:
     Path("mid").write_text("".join(f"{text}\n" for text in (*GOOD[:1], *POOR[1:])))
     return ["poor", "mid", "good"]
