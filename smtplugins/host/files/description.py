@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -58,7 +59,7 @@ def describe(host: Host, path: Path, format: str | None = None) -> Description:
     record = opened.record
     description = Description({"format": record.name, "kind": record.kind, "is": record.summary})
     readers: dict[str, Callable[[Iterable[Any], Description], None]] = {
-        "nbest": _lists,
+        "nbest": functools.partial(_lists, ordered=record.ordered),
         "weights": _weights,
         "corpus": _corpus,
         "grammar": _rules,
@@ -112,13 +113,40 @@ class _Ranges(dict[str, _Range]):
         return [values.row(name, unit) for name, values in self.items()]
 
 
-def _lists(lists: Iterable[Candidates], description: Description) -> None:
+class _Ids:
+    """The ids of lists in the order of a file."""
+
+    def __init__(self) -> None:
+        self._first = self._last = ""
+        self._numbers: tuple[int, int] | None = None
+        self._falling = False
+
+    def add(self, key: str) -> None:
+        """Add an id."""
+        before, self._last = self._last, key
+        self._first = self._first or key
+        if is_id(key):
+            number = int(key)
+            low, high = self._numbers or (number, number)
+            self._numbers = min(low, number), max(high, number)
+            self._falling = self._falling or (is_id(before) and int(before) > number)
+
+    def shown(self) -> str:
+        """The lowest and highest number if they do not ascend, else the first and last id."""
+        if self._falling and self._numbers is not None:
+            return f"{self._numbers[0]} to {self._numbers[1]}, in another order (lists are joined by id)"
+        return f"{self._first} to {self._last}"
+
+
+def _lists(lists: Iterable[Candidates], description: Description, *, ordered: bool) -> None:
+    """Describe lists; ``ordered``: the format is a decoder's, whose lists are sorted by their totals."""
     from smtformats.escapes import oddities, spellings
 
     ranges = _Ranges()
     hypotheses = words = distinct = 0
     sizes: list[int] = []
-    first = last = None
+    unsorted = 0
+    ids = _Ids()
     extras: set[str] = set()
     escapes: set[str] = set()
     shapes: dict[str, None] = {}
@@ -126,15 +154,15 @@ def _lists(lists: Iterable[Candidates], description: Description) -> None:
     for nbest in lists:
         shapes.update(dict.fromkeys(nbest.reading[:1]))
         aside.update(dict.fromkeys(nbest.reading[1:]))
-        if last is not None and is_id(last) and is_id(nbest.id) and int(nbest.id) < int(last):
-            description.problem(nbest.line, f"id {nbest.id} comes after {last}")
-        first, last = first or nbest.id, nbest.id
+        ids.add(nbest.id)
         sizes.append(len(nbest))
         extras |= nbest.extras.keys()
         hypotheses += len(nbest)
         distinct += len(set(nbest.texts))
         if nbest.totals is not None and any(a < b for a, b in zip(nbest.totals, nbest.totals[1:], strict=False)):
-            description.problem(nbest.line, f"list {nbest.id} is not sorted by total")
+            unsorted += 1
+            if ordered:
+                description.problem(nbest.line, f"list {nbest.id} is not sorted by total")
         for i, (text, features, _) in enumerate(nbest.rows()):
             words += len(text.split(" ")) if text else 0
             escapes.update(spellings(text))
@@ -143,9 +171,11 @@ def _lists(lists: Iterable[Candidates], description: Description) -> None:
             ranges.add(features)
     if shapes:
         description.facts |= {"shape": ", ".join(shapes), "left aside": ", ".join(aside) or None}
+    if unsorted and not ordered:
+        description.facts["not sorted by total"] = f"{unsorted} of {len(sizes)} lists (the highest is the best)"
     description.facts |= {
         "lists": len(sizes),
-        "ids": f"{first} to {last}",
+        "ids": ids.shown(),
         "hypotheses": hypotheses,
         "per list": f"{min(sizes)} to {max(sizes)}, {hypotheses / len(sizes):.1f} on average",
         "distinct texts": distinct,

@@ -1,4 +1,4 @@
-"""Describe files that are estimated from a corpus and are no formats of records: language models and lexical tables."""
+"""Describe files that are no formats of records: language models, lexical tables, Parquet files."""
 
 from __future__ import annotations
 
@@ -8,32 +8,43 @@ from typing import Any
 from smtformats import FormatError
 from smtformats.files import head, open_bytes, open_lines, shown_name
 from smtformats.tokens import BadField, blanks, numbers
+from smtplugins.contracts.errors import UsageError
 
 LANGUAGE_MODELS = ("arpa", "kenlm")
 LEXICAL = "lexical-table"
-NAMES = (*LANGUAGE_MODELS, LEXICAL)
+PARQUET = "parquet"
+NAMES = (*LANGUAGE_MODELS, LEXICAL, PARQUET)
 """Names that ``smt info --from`` takes beside those of formats."""
 _SHOWN = {
     "arpa": "an n-gram language model as text",
     "kenlm": "an n-gram language model as KenLM maps it",
     LEXICAL: "Moses' lexical translation table: a word, the word it is given, the probability",
+    PARQUET: "a table of columns (smt writes them, and reads none as lists)",
 }
+_PARQUET_MAGIC = b"PAR1"
 _KENLM_MAGIC = b"mmap lm http://kheafield.com/code"
 _NULL = "NULL"
 _TRIED = 50
 
 
-def begins_model(start: bytes) -> bool:
-    """Whether these are the first bytes of an ARPA file or of a KenLM binary file."""
-    return start.startswith(_KENLM_MAGIC) or start.lstrip().partition(b"\n")[0].strip() == b"\\data\\"
+def described_only(start: bytes) -> str | None:
+    """What the first bytes of a file begin, if that is no format of records but one that ``smt info`` describes."""
+    if start.startswith(_PARQUET_MAGIC):
+        return "a Parquet file, which can only be written (`smt info` describes it)"
+    if start.startswith(_KENLM_MAGIC) or start.lstrip().partition(b"\n")[0].strip() == b"\\data\\":
+        return "a language model (`smt info` describes it)"
+    return None
 
 
 def known_as(path: str | os.PathLike[str]) -> str | None:
-    """Tell by the first bytes of a regular file whether it is a language model or a lexical table."""
+    """Tell by the first bytes of a regular file which of ``NAMES`` it is."""
     from smtplugins.core.lm.ngram_model import lm_format
 
     if not os.path.isfile(path):
         return None
+    with open(path, "rb") as file:
+        if file.read(len(_PARQUET_MAGIC)) == _PARQUET_MAGIC:
+            return PARQUET
     return lm_format(path) or (LEXICAL if _is_lexical(path) else None)
 
 
@@ -45,6 +56,8 @@ def estimated_facts(path: str | os.PathLike[str], name: str | None) -> dict[str,
         raise FormatError(f"{_SHOWN[name]} ({name})", found, file=shown_name(path), line=1)
     if known is None:
         return None
+    if known == PARQUET:
+        return _parquet(path)
     facts = _lexical(path) if known == LEXICAL else _language_model(path, known)
     return {name: value for name, value in facts.items() if value is not None}
 
@@ -63,6 +76,31 @@ def _language_model(path: str | os.PathLike[str], name: str) -> dict[str, Any]:
         "n-grams": ", ".join(f"{count} {n}-grams" for n, count in enumerate(model.counts, 1)),
         "without": None if model.has_words else "the words: they are known by their hashes",
     }
+
+
+def _parquet(path: str | os.PathLike[str]) -> dict[str, Any]:
+    """The facts that the end of a Parquet file has; no column is read."""
+    try:
+        from pyarrow import ArrowException, parquet
+    except ImportError:
+        raise UsageError(
+            f"{shown_name(path)}: a Parquet file is described by the package pyarrow, which is not installed: "
+            "pip install 'smtplugins[parquet]'"
+        ) from None
+    try:
+        file = parquet.ParquetFile(path)
+    except (ArrowException, OSError) as error:
+        found = " ".join(str(error).split())[:200]
+        raise FormatError("a whole Parquet file", found, file=shown_name(path), line=1) from None
+    with file:
+        columns = [f"{field.name} ({field.type})" for field in file.schema_arrow]
+        return {
+            "format": PARQUET,
+            "kind": "table",
+            "is": _SHOWN[PARQUET],
+            "rows": file.metadata.num_rows,
+            "columns": f"{len(columns)}: {', '.join(columns)}",
+        }
 
 
 def _is_lexical(path: str | os.PathLike[str]) -> bool:

@@ -300,10 +300,10 @@ def _detected(
 ) -> Format:
     """The format that a file's start has the shape of; with ``more`` also among those of installed plugins."""
     from smtformats import FormatError, detect
-    from smtplugins.host.files.estimated_files import begins_model
+    from smtplugins.host.files.estimated_files import described_only
 
-    if begins_model(start):
-        found = "a language model (`smt info` describes it)"
+    found = described_only(start)
+    if found is not None:
         raise FormatError("a known format" if kinds is None else f"{' or '.join(kinds)} data", found, file=name, line=1)
     formats = [fmt for fmt in formats if not fmt.folder]
     try:

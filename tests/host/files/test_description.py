@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
 import pytest
 
 from smtformats import FormatError
+from smtplugins.contracts.errors import UsageError
 from smtplugins.host.files.description import MAX_PROBLEMS, describe
 from smtplugins.host.host import Host
 
@@ -46,6 +48,37 @@ def test_lists(host: Host, tmp_path: Path) -> None:
     ]
     assert description.record()["hypotheses"] == 4
     assert description.record()["features"] == description.features
+
+
+def test_order_is_a_fact_where_formats_leave_it_open(host: Host, tmp_path: Path) -> None:
+    answer = '{"custom_id": "%d", "response": {"status_code": 200, "body": {"choices": [%s]}}}\n'
+    choice = '{"message": {"role": "assistant", "content": "a house"}, "logprobs": %s}'
+    tokens = '{"content": [{"token": "a", "logprob": %d}]}'
+    lines = [answer % (key, ", ".join([choice % tokens % -2, choice % tokens % -1])) for key in (7, 2, 10)]
+    (tmp_path / "batch.jsonl").write_text("".join(lines))
+    description = describe(host, tmp_path / "batch.jsonl")
+    assert description.facts["ids"] == "2 to 10, in another order (lists are joined by id)"
+    assert description.facts["not sorted by total"] == "3 of 3 lists (the highest is the best)"
+    assert (description.problems, description.facts.get("problems")) == ([], None)
+
+
+def test_parquet(host: Host, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "x.parquet"
+    lists = host.read(Path(__file__).resolve().parents[3] / "examples/rescore-nbest/moses.nbest")
+    host.write(lists, path, "parquet")
+    facts = describe(host, path).facts
+    assert (facts["rows"], facts["format"]) == (sum(map(len, lists)), "parquet")
+    columns, _, names = facts["columns"].partition(": ")
+    assert names.startswith("id (string), rank (int32), text (string), total (double), ")
+    assert int(columns) == names.count("(")
+    with pytest.raises(FormatError, match="found a Parquet file, which can only be written"):
+        host.read(path)
+    (tmp_path / "cut.parquet").write_bytes(path.read_bytes()[:100])
+    with pytest.raises(FormatError, match=r"cut\.parquet:1: expected a whole Parquet file, found Parquet magic bytes"):
+        describe(host, tmp_path / "cut.parquet")
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    with pytest.raises(UsageError, match=r"x.parquet: .* pyarrow, which is not installed: pip install 'smtplugins"):
+        describe(host, path)
 
 
 def test_weights(host: Host, tmp_path: Path) -> None:
