@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from smtplugins.host.config.loaded_passes import LoadedPass, load_passes
 from smtplugins.host.config.rule_tables import RuleTable
 from smtplugins.host.features.scoring import Active, activate, check_label
-from smtplugins.host.files.opening import find_format
+from smtplugins.host.files.opening import find_format, open_known
 
 if TYPE_CHECKING:
     from smtformats import Format
@@ -53,11 +53,13 @@ def resources(
         with at("model", "tables", str(i)):
             # A missing table is an error before features load their files.
             os.stat(table.path)
-            if table.format is not None:
-                find_format(table.format, "grammar", known)
+            named = table.format or config.grammar_format
+            if named is not None and os.path.isdir(table.path) != find_format(named, "grammar", known).folder:
+                # An error, unless the files of a folder are the table.
+                open_known(table.path, "grammar", named, known).close()
             if table.name:
                 check_label(table.name, [other.name for other in tables])
-        tables.append(replace(table, format=table.format or config.grammar_format))
+        tables.append(replace(table, format=named))
     features = []
     if config.features:
         features = activate(registry, config.features, functools.partial(at, "model", "features"))

@@ -19,7 +19,7 @@ from typing import Any
 
 from smtformats.errors import quote
 from smtformats.escapes import SCHEMES
-from smtformats.files import open_bytes, shown_name
+from smtformats.files import BOM, open_bytes, shown_name
 from smtformats.grammar.shared.lines import FLOAT32_END
 from smtplugins.contracts.errors import SmtError, UsageError
 from smtplugins.contracts.spec import Spec, suggestion
@@ -195,7 +195,10 @@ def load_config(
     from smtplugins.host.config.toolkits import draft, toolkit_settings
     from smtplugins.host.config.toolkits.refusals import check_settings, setting_notes
 
-    settings = toolkit_settings(data, name, format)
+    mark = BOM.encode()
+    settings = toolkit_settings(data.removeprefix(mark), name, format)
+    if settings is not None and data.startswith(mark):
+        raise ConfigError(name, 1, "", "expected text without a byte order mark, found one: save the file without it")
     if settings is None:
         tree = _Tree(name, file.resolve().parent if file is not None else Path.cwd())
         plain = tree.plain(compose(data, name), ())

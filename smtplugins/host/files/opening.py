@@ -349,7 +349,7 @@ def _open_folder(path: Path, named: Format | None, formats: Iterable[Format]) ->
     single = [named] if named is not None else [fmt for fmt in formats if fmt.single]
     files: list[str] = []
     record = named
-    for name in sorted(names, key=_natural):
+    for name in sorted(names if single else [], key=_natural):
         file = os.path.join(os.fspath(path), name)
         if name == _BESIDE or not os.path.isfile(file):
             continue

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from pathlib import Path
 
-from smtformats.config.cdec import language_model
+from smtformats.config.cdec import FLAGS, language_model
 from smtformats.config.settings import Setting, Settings
 from smtformats.errors import quote
 from smtformats.tokens import blanks
@@ -27,6 +27,7 @@ _CHART = (
 )
 """Settings that the formalism pb has no use for."""
 _FINE = ("ctf_beam_widen", "ctf_num_widenings", "ctf_no_exhaustive")
+_OFF = ("0", "false", "no", "off")
 _TREES = "%i ||| %t ||| 1.0 ||| -1"
 
 
@@ -72,6 +73,9 @@ def adapt(settings: Settings, path: Path | None) -> Draft:
         draft.reasons["show_joshua_visualization"] = "for output without k_best"
     else:
         draft.option("output.template", "show_joshua_visualization", lambda value: _TREES)
+    for setting in settings.entries:
+        if setting.key in FLAGS and setting.value.lower() in _OFF:
+            draft.remark(setting, "on, as with any value in cdec; remove the line to turn it off")
     apply(draft, SETTINGS, "")
     return draft
 
@@ -198,4 +202,7 @@ def _function(draft: Draft, setting: Setting, lines: dict[str, int]) -> None:
     else:
         draft.feature(kind, setting.line, params=setting.value[len(kind) :].strip() or None)
         known = {key for row in FUNCTIONS for key in row.keys if "." not in key}
-        draft.may_ignore(kind, "" if kind in known else suggestion(kind, known).partition("; known")[0])
+        hint = "; instead: `KLanguageModel FILE` reads ARPA files and binary files of KenLM"
+        if kind != "LanguageModel":
+            hint = "" if kind in known else suggestion(kind, known).partition("; known")[0]
+        draft.may_ignore(kind, hint)

@@ -219,6 +219,10 @@ class Draft:
 
     def _reason(self, setting: Setting) -> str:
         reason = self.reasons.get(setting.key)
+        if reason is None and setting in self.settings.entries:
+            # Of several settings of a key one counts.
+            taken = [other.line for other in self.settings.all(setting.key) if id(other) in self._taken]
+            reason = f"line {taken[0]} counts" if taken and setting.line not in taken else None
         return f" ({reason})" if reason else ""
 
     def ignore(self, keys: Iterable[str]) -> list[Refusal]:

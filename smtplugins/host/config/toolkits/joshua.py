@@ -16,12 +16,12 @@ import re
 from pathlib import Path
 
 from smtformats import FormatError
-from smtformats.config.joshua import WEIGHT, function, table
+from smtformats.config.joshua import KEYS, WEIGHT, function, table
 from smtformats.config.settings import Setting, Settings
 from smtformats.errors import quote
 from smtformats.tokens import blanks
 from smtplugins.contracts.spec import suggestion
-from smtplugins.host.config.toolkits.draft import Draft
+from smtplugins.host.config.toolkits.draft import Draft, bare
 from smtplugins.host.config.toolkits.joshua_settings import CHARTS, FUNCTIONS, SETTINGS, STACKS
 from smtplugins.host.config.toolkits.known_settings import apply
 
@@ -54,6 +54,10 @@ def adapt(settings: Settings, path: Path | None) -> Draft:
     _grammars(draft, tables, folder, stack=stack)
     _functions(draft, folder, stack=stack)
     draft.option("model.weights", "weights-file")
+    spelt = {bare(key): key for key in KEYS}
+    for setting in settings.all(WEIGHT):
+        if (name := spelt.get(bare(blanks(setting.value)[0]))) is not None:
+            draft.remark(setting, f"a weight, as in Joshua; the setting is `{name} = VALUE`")
     if settings.all(WEIGHT):
         draft.own_weights(draft.every(WEIGHT)[0], path)
     _lists(draft)
@@ -220,6 +224,8 @@ def _functions(draft: Draft, folder: Path, *, stack: bool) -> None:
                 name=f"lm_{models}",
             )
             models += 1
+            if options.get("lm_type", "kenlm") not in ("kenlm", "berkeleylm"):
+                draft.refuse(setting, "kenlm or berkeleylm", f"{name}.lm_type", options["lm_type"])
             if options.get("lm_type") == "berkeleylm":
                 draft.remark(setting, "scored as by KenLM, which differs for words that the model does not have")
             options = {key: value for key, value in options.items() if key not in ("lm_type", "oov_feature")}

@@ -11,6 +11,7 @@ Paths are relative to the working directory.
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -118,8 +119,11 @@ def adapt(settings: Settings, path: Path | None) -> Draft:
         draft.own_weights(draft.every("weight")[0], path)
         lines = [blanks(setting.value) for setting in settings.all("weight")]
         weighted = {label.removesuffix("=") for label, *values in lines if values != ["UNTUNEABLE"]}
-        if any(feature.name not in weighted for _, feature in features(settings)):
+        missing = [(setting, feature.name) for setting, feature in features(settings) if feature.name not in weighted]
+        if missing:
             draft.put("model.missing", 1)
+        for setting, label in missing:
+            draft.remark(setting, f"{label} has no line in [weight]: each of its weights is 1, as in Moses")
     _lists(draft, chart=decoder != "phrase")
     _printed(draft, chart=decoder != "phrase")
     apply(draft, SECTIONS, PHRASES if decoder == "phrase" else CHARTS)
@@ -289,6 +293,8 @@ def _feature(
 def _instead(kind: str) -> str:
     """What to add to the error of a kind of feature that no plugin offers."""
     known = {name for row in KINDS for name in row.keys}
+    if kind not in known and re.search(r"(?<!^ken)lm$|ken$", kind.lower()):
+        return "; instead: `KENLM path=FILE` reads ARPA files and binary files of KenLM"
     if kind in known:
         return f"; instead: {INSTEAD[kind]}" if kind in INSTEAD else ""
     return suggestion(kind, known).partition("; known")[0]
@@ -356,10 +362,13 @@ def _choice(draft: Draft) -> None:
     on.sort(key=lambda switch: switch[1].line)
     for other, setting in on[1:]:
         draft.refuse(setting, f"one of {', '.join(_CHOICES)}", found=f"{other} beside {on[0][0]}")
-    if not on:
+    key, risk = on[0] if on else ("", None)
+    name, known = _CHOICES.get(key, ("", {}))
+    for other in _LATTICE:
+        switches_of = [switch for switch, (_, options) in _CHOICES.items() if other in options]
+        draft.reasons[other] = f"for {' and '.join(switches_of)}"
+    if risk is None:
         return
-    key, risk = on[0]
-    name, known = _CHOICES[key]
     options = {}
     for section, (option, default) in known.items():
         given = draft.every(section)

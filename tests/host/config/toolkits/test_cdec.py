@@ -185,6 +185,23 @@ def test_feature_functions_of_the_same_name() -> None:
     assert len(load(text + models.replace("l a", "l -n A a")).model.features) == 4
 
 
+def test_flags_that_say_false_are_on() -> None:
+    found = load("formalism=scfg\nadd_pass_through_rules=false\nunique_k_best=1\n")
+    assert found.decoder is not None and found.decoder.options["pass_through"] == "all"
+    (note,) = found.notes
+    assert note.endswith(
+        "line 2: add_pass_through_rules 'false': on, as with any value in cdec; remove the line to turn it off"
+    )
+
+
+def test_the_language_model_of_srilm() -> None:
+    load("formalism=scfg\nfeature_function=LanguageModel -o 3 lm\n")
+    with pytest.raises(
+        SmtError, match=r"cdec\.ini:2: .* unknown feature 'LanguageModel'; instead: `KLanguageModel FILE`"
+    ):
+        smt.load_plugins().show_config("below/cdec.ini")
+
+
 def test_the_fast_variants_count_in_all_passes() -> None:
     text = "formalism=scfg\nbeam_prune=1\nweights2=w\nintersection_strategy2=full\n"
     assert load(text).model.passes[0].search == "full"

@@ -13,7 +13,9 @@ from smtplugins.host.config.toolkits.draft import Draft
 SETTINGS = Settings((Setting("a", "1", 1), Setting("a", "2", 4), Setting("b", "x y", 2), Setting("c", "\u2028", 3)))
 
 
-@pytest.mark.parametrize(("counts", "value", "left"), [(0, 1, "line 4: a '2'"), (-1, 2, "line 1: a '1'")])
+@pytest.mark.parametrize(
+    ("counts", "value", "left"), [(0, 1, "line 4: a '2' (line 1 counts)"), (-1, 2, "line 1: a '1' (line 4 counts)")]
+)
 def test_of_several_settings_one_counts(counts: int, value: int, left: str) -> None:
     draft = Draft(SETTINGS, counts)
     draft.option("decoder.size", "a", int)

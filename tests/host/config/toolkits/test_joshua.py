@@ -57,6 +57,18 @@ def test_features_of_the_same_name() -> None:
         load(f"{text}feature-function = WordPenalty\n")
 
 
+def test_settings_without_an_equals_sign_are_weights() -> None:
+    note = "line 2: weight 'pop_limit 5': a weight, as in Joshua; the setting is `pop-limit = VALUE`"
+    assert note in load("tm = thrax -owner pt -maxspan 12 -path g\npop_limit 5\n").notes[-1]
+
+
+def test_kinds_of_language_models() -> None:
+    text = "tm = thrax -owner pt -maxspan 12 -path g\nfeature-function = LanguageModel -lm_type {} -lm_file lm\n"
+    load(text.format("kenlm"))
+    with pytest.raises(ConfigError, match=r"joshua\.config:2: LanguageModel\.lm_type: expected kenlm or berkeleylm, "):
+        load(text.format("srilm"))
+
+
 def test_charts(tmp_path: Path) -> None:
     found = load(CHART)
     assert found.decoder == Spec(
@@ -96,7 +108,7 @@ def test_charts(tmp_path: Path) -> None:
     assert found.output == OutputConfig(unique=False, format="joshua-nbest", template="%s")
     assert [line for line in load_config("below/joshua.config").shown().splitlines() if line.startswith("#")] == [
         "# not used: line 3: tm '-max-source-len 3'",
-        "# not used: line 6: pop-limit '10'",
+        "# not used: line 6: pop-limit '10' (line 7 counts)",
     ]
 
 

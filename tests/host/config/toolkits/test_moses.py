@@ -109,7 +109,7 @@ def test_phrases(tmp_path: Path) -> None:
     ]
     assert found.output == OutputConfig(nbest=100, unique=True, format="moses-nbest", lists=tmp_path / "out")
     assert unused() == [
-        "line 10: stack '50'",
+        "line 10: stack '50' (line 8 counts)",
         "line 24: feature 'LM order=3'",
         "line 24: feature 'LM load=lazy'",
         "line 30: threads '4' (`-j N`)",
@@ -251,6 +251,55 @@ def test_searches_and_inputs_that_no_plugin_offers(section: str, value: str, mes
     load(f"[{section}]\n{value}\n[feature]\nWordPenalty\n")
     with pytest.raises(SmtError, match=rf"moses\.ini:2: {message}"):
         host.show_config("below/moses.ini")
+
+
+def test_features_without_weights_are_noted() -> None:
+    """Moses takes 1 for each."""
+    text = "[feature]\nWordPenalty\nDistortion\n[weight]\nWordPenalty0= -1\n"
+    note = (
+        "below/moses.ini: line 3: feature 'Distortion': Distortion0 has no line in [weight]: each of its weights is 1"
+    )
+    assert [line.partition(", as in")[0] for line in load(text).notes] == [note]
+    assert load(text + "Distortion0= 1\n").notes == ()
+
+
+@pytest.mark.parametrize(
+    ("kind", "hint"), [("LazyKen", "instead: `KENLM"), ("BerkeleyLM", "instead: `KENLM"), ("KenLM", "did")]
+)
+def test_other_names_of_language_models(kind: str, hint: str, host: smt.Host) -> None:
+    load(f"[feature]\n{kind} path=x\n")
+    with pytest.raises(SmtError, match=f"unknown feature '{kind}'; {hint}"):
+        host.show_config("below/moses.ini")
+
+
+def test_options_of_choices_that_are_not_made() -> None:
+    load("[lmbr-p]\n0.3\n[mbr-size]\n7\n[feature]\nDistortion\n")
+    assert unused() == [
+        "line 2: lmbr-p '0.3' (for lminimum-bayes-risk)",
+        "line 4: mbr-size '7' (for minimum-bayes-risk and lminimum-bayes-risk and consensus-decoding)",
+    ]
+
+
+@pytest.mark.parametrize(
+    "text", ["[feature]\nDistortion\n", "formalism=scfg\n", "tm = thrax -owner pt -maxspan 1 -path g\n"]
+)
+def test_byte_order_marks_are_refused(text: str) -> None:
+    """Each toolkit reads them as a part of the first line."""
+    Path("config").write_text("\ufeff" + text)
+    with pytest.raises(SmtError, match=r"^config:1: expected text without a byte order mark"):
+        load_config("config")
+
+
+def test_tables_that_are_folders(host: smt.Host) -> None:
+    Path("table").mkdir()
+    for kind, message in (("Memory", "expected a file, found the folder"), ("OnDisk", "unknown feature")):
+        load(f"[feature]\nPhraseDictionary{kind} path=table num-features=1\n")
+        with pytest.raises(SmtError, match=rf"below/moses\.ini:2: model\.[a-z]+\.0: .*{message}"):
+            host.translator("below/moses.ini")
+    Path("file").write_text("a ||| b ||| 1\n")
+    load("[feature]\nProbingPT path=file num-features=1\n")
+    with pytest.raises(SmtError, match=r"below/moses\.ini:2: model\.tables\.0: .*expected a folder, found the file"):
+        host.translator("below/moses.ini")
 
 
 def test_brackets_of_mark_up() -> None:
