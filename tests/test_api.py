@@ -42,6 +42,7 @@ METHODS = [
     "merge",
     "metric",
     "oracle",
+    "prepare",
     "read",
     "read_weights",
     "report",

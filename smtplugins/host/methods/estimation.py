@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from smtformats.alignment.links import Alignment
     from smtplugins.core.lm.estimate import Estimate
     from smtplugins.host.estimate.align import Text
+    from smtplugins.host.estimate.prepare import PreparedText
     from smtplugins.host.files.opening import Path
     from smtplugins.host.host import AnySpec, Host
 
@@ -18,7 +19,35 @@ Note = Callable[[str], None]
 
 
 class Estimation:
-    """Estimate models from text."""
+    """Prepare text, and estimate models from it."""
+
+    def prepare(
+        self,
+        folder: Path,
+        source: Path | None = None,
+        target: Path | Sequence[Path] | None = None,
+        *,
+        like: Path | None = None,
+        clean: bool = False,
+        max_length: int | None = None,
+        max_ratio: float | None = None,
+        keep_duplicates: bool | None = None,
+        note: Note = lambda text: None,
+        quiet: bool = True,
+    ) -> PreparedText:
+        """Check and clean parallel text, or one side of it, into the files ``source`` and ``target`` of a folder.
+
+        Control characters end words. Pairs are dropped that have an empty side, more than ``max_length`` words
+        (default 80), one side more than ``max_ratio`` times (default 9) as long as the other, or that occurred before,
+        unless ``keep_duplicates``; of one side alone, empty and long lines are dropped. The folder's ``dropped.tsv``
+        has their lines and reasons, ``prepared.json``, which is written last, the settings. ``like``: such a folder,
+        whose settings are taken; then nothing is dropped unless ``clean``, and there may be several targets, the
+        references of a set, which are written to ``target``, ``target.1`` and so on.
+        """
+        from smtplugins.host.estimate.prepare import PrepareSettings, prepare
+
+        settings = PrepareSettings(like, clean, max_length, max_ratio, keep_duplicates)
+        return prepare(folder, source, listed(target or ()), settings, note, quiet)
 
     def align(
         self,
