@@ -125,6 +125,15 @@ def _may_be_json(start: bytes) -> bool:
     return start.decode("utf-8", "ignore").lstrip("\ufeff \t\r\n").startswith(("{", "[", '"', "#", "//", "data:"))
 
 
+def refuse_table(start: bytes, name: str) -> None:
+    """Raise a ``FormatError`` for a table with unknown columns, whose rows are no sentences."""
+    first = start.split(b"\n", 1)[0]
+    if b"\t" in first or (b"," in first and b", " not in first):
+        from smtformats.nbest.shared.table import refuse_columns
+
+        refuse_columns(start, name)
+
+
 def detect(start: bytes, formats: Iterable[Format], name: str) -> Format:
     """Detect the format of a file from its first bytes, among the given formats that can be read."""
     readable = [record for record in formats if record.parse is not None]
@@ -138,6 +147,8 @@ def detect(start: bytes, formats: Iterable[Format], name: str) -> Format:
         from smtformats.json_shapes import refuse_json
 
         refuse_json(start, name, frozenset(record.kind for record in readable))
+    if (lowest > 0 or not specific) and any(record.kind in ("corpus", "nbest") for record in readable):
+        refuse_table(start, name)
     if len(specific) == 1:
         return specific[0]
     names = ", ".join(record.name for record in (specific or readable))

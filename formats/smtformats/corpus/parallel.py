@@ -7,7 +7,8 @@ The first column is the source, the others are references. Nothing is quoted or 
 sentence without references is written with an empty column. The format ``cdec-corpus`` writes pairs as
 ``ein haus ||| a house``, for fast_align; ``tsv-sentences`` reads tables with ids.
 
-Errors: a line with more or fewer columns than the first and, on writing, a text with tabs or line breaks.
+A file that begins with a line of column names is refused: it would be a sentence. Errors: a line with more or fewer
+columns than the first and, on writing, a text with tabs or line breaks.
 """
 
 from __future__ import annotations
@@ -68,7 +69,11 @@ def _compose(columns: list[str]) -> str:
 
 def matches(head: bytes) -> bool:
     """Match lines with the same number of columns, at least two, that hold words: no numbers, no tagged lines."""
-    if b"\0" in head or have_ids(head):
+    if b"\t" not in head or b"\0" in head or have_ids(head):
+        return False
+    from smtformats.nbest.shared.table import foreign_header
+
+    if foreign_header(head) is not None:
         return False
     rows = [cells(line) for line in first_lines(head)]
     nonempty = [row for row in rows if blanks(row[0])]

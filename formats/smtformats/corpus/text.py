@@ -9,7 +9,7 @@ from typing import TextIO
 
 from smtformats.corpus.segments import Segment
 from smtformats.files import BOM, Lines, head, open_bytes, shown_name
-from smtformats.format import Format, Number
+from smtformats.format import Format, Number, refuse_table
 
 NAME = "text"
 
@@ -23,6 +23,7 @@ def open_sentences(path: str | os.PathLike[str]) -> Iterator[Lines]:
         start, name = head(stream, shown_name(path)), shown_name(path)
         if start.lstrip(b"\xef\xbb\xbf \t\r\n")[:1] in (b"{", b"[", b'"', b"d", b"#", b"/"):
             refuse_json(start, name)
+        refuse_table(start, name)
         if start.startswith(BOM.encode()):
             stream.read(len(BOM.encode()))
         yield Lines(stream, name)

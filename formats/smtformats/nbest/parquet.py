@@ -1,21 +1,26 @@
-"""N-best lists as a Parquet file, for data frames and datasets (write only); needs pyarrow (``smtplugins[parquet]``).
+"""N-best lists as a Parquet file, for data frames and datasets; needs pyarrow (``smtplugins[parquet]``).
 
 The columns are those of ``tsv-nbest``: ``id``, ``rank`` (from 1), ``text``, ``total``, ``source``, a column of doubles
 for each feature and a column of strings, ``extra.NAME``, for each extra field. A value that a hypothesis lacks is null.
-All lists are held in memory, as arrays, until the last is there.
+All lists are held in memory, as arrays, until the last is there. Tables with other columns are read by the options of
+``tsv-nbest``: ``--from parquet-nbest,id=seg,text=hyp,total=score`` (also ``rank=``, ``source=`` and
+``rows=sentences``).
 """
 
 from __future__ import annotations
 
+import io
 from array import array
 from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING, Any, BinaryIO
+from typing import TYPE_CHECKING, Any, BinaryIO, Literal
 
 from smtformats.candidates import Candidates
 from smtformats.errors import FormatError
-from smtformats.format import Format, Number
+from smtformats.files import Lines
+from smtformats.format import Format, Number, shortest
 from smtformats.list_columns import ListColumns
-from smtformats.nbest.shared.table import EXTRA, FEATURE, FIRST, SOURCE, spell_column
+from smtformats.nbest.shared.table import EXTRA, FEATURE, FIRST, SOURCE, Named, lists_of_rows, spell_column
+from smtformats.tokens import BadField
 
 if TYPE_CHECKING:
     from smtformats.columns import Columns
@@ -23,13 +28,58 @@ if TYPE_CHECKING:
 NAME = "parquet-nbest"
 
 
-def write(lists: Iterable[Candidates], out: BinaryIO, number: Number) -> int:
-    """Write one table; returns the number of lists. Numbers are stored as they are, whatever ``number``."""
+def parse(
+    lines: Lines,
+    *,
+    id: str | None = None,
+    rank: str | None = None,
+    text: str | None = None,
+    total: str | None = None,
+    source: str | None = None,
+    rows: Literal["lists", "sentences"] = "lists",
+) -> Iterator[Candidates]:
+    """Parse one list at a time; the first five options name the columns of a table that others wrote."""
+    parquet = _library().parquet
+    named = Named({"id": id, "rank": rank, "text": text, "total": total, "source": source}, rows=rows)
+    try:
+        file = parquet.ParquetFile(io.BytesIO(lines.stream.read()))
+        yield from lists_of_rows(file.schema_arrow.names, _rows(file), lines, named)
+    except BadField as bad:
+        raise lines.locate(bad, 1) from None
+    except (OSError, ValueError, EOFError) as error:
+        if isinstance(error, FormatError):
+            raise
+        raise lines.error("a complete Parquet file", str(error).split("\n", 1)[0], 1, 1) from None
+
+
+def _rows(file: Any) -> Iterator[tuple[int, list[str | None]]]:
+    """The cells of each row, as text, and its number."""
+    count = 0
+    for batch in file.iter_batches():
+        for row in zip(*(column.to_pylist() for column in batch.columns), strict=True):
+            count += 1
+            yield count, [_cell(value) for value in row]
+
+
+def _cell(value: Any) -> str | None:
+    """A value as text; a whole number has no fraction, so that ids of a column of doubles are those of references."""
+    if value is None or value != value:  # NaN
+        return None
+    return shortest(value) if isinstance(value, float) else str(value)
+
+
+def _library() -> Any:
     try:
         import pyarrow
-        from pyarrow import parquet
+        import pyarrow.parquet
     except ImportError:
         raise FormatError("the package pyarrow (pip install 'smtplugins[parquet]')", "none", file=NAME) from None
+    return pyarrow
+
+
+def write(lists: Iterable[Candidates], out: BinaryIO, number: Number) -> int:
+    """Write one table; returns the number of lists. Numbers are stored as they are, whatever ``number``."""
+    pyarrow = _library()
     import numpy as np
 
     totals = array("d")
@@ -62,7 +112,7 @@ def write(lists: Iterable[Candidates], out: BinaryIO, number: Number) -> int:
         cells = [text or None for text in texts[:]]
         table[spell_column((EXTRA, name))] = pyarrow.array(cells, pyarrow.string())
     if len(columns):
-        parquet.write_table(pyarrow.table(table), out)
+        pyarrow.parquet.write_table(pyarrow.table(table), out)
     return len(columns)
 
 
@@ -86,6 +136,8 @@ FORMAT = Format(
     name=NAME,
     kind="nbest",
     summary="a Parquet file with the columns of tsv-nbest (needs pyarrow)",
+    matches=lambda head: head.startswith(b"PAR1"),
+    parse=parse,
     write=write,
     suffixes=(".parquet",),
     carries=frozenset("*"),

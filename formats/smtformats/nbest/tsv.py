@@ -11,13 +11,19 @@ Rows are kept in a temporary file until all columns are known.
 Any table that begins with the columns ``id``, ``rank``, ``text`` and ``total`` is read. The rows of an id follow each
 other in the order of their ranks, which may have gaps; a cell of ``total`` is empty if there is none. What a table does
 not keep: empty extra fields and sources, and the order of features where hypotheses differ in it.
+
+Options read other tables with a line of column names, in any order, as spreadsheets and data frames write them:
+``--from tsv-nbest,id=seg,text=hyp,total=score`` (also ``rank=`` and ``source=``; parts of a list are found by their own
+names, too). The best hypothesis has the highest total. Other columns are features if they hold numbers, else extra
+fields. ``rows=sentences`` numbers the rows of a table without ids, each a sentence. ``separator=comma`` reads CSV;
+``quotes=csv`` or ``quotes=none`` says what a cell is that begins with a quote. Backslashes are part of a text.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import TextIO
+from typing import Literal, TextIO
 
 from smtformats.candidates import Candidates
 from smtformats.errors import quote
@@ -29,6 +35,7 @@ from smtformats.nbest.shared.table import (
     FIRST,
     SOURCE,
     Key,
+    Named,
     column_of,
     escape,
     spell_column,
@@ -133,8 +140,26 @@ class _Table:
         return nbest
 
 
-def parse(lines: Lines) -> Iterator[Candidates]:
-    """Parse one list at a time."""
+def parse(
+    lines: Lines,
+    *,
+    id: str | None = None,
+    rank: str | None = None,
+    text: str | None = None,
+    total: str | None = None,
+    source: str | None = None,
+    rows: Literal["lists", "sentences"] = "lists",
+    separator: Literal["tab", "comma"] = "tab",
+    quotes: Literal["csv", "none"] | None = None,
+) -> Iterator[Candidates]:
+    """Parse one list at a time; the first five options name the columns of a table that others wrote."""
+    columns = {"id": id, "rank": rank, "text": text, "total": total, "source": source}
+    named = Named(columns, separator, quotes, rows)
+    return named.parse(lines) if named else _parse_own(lines)
+
+
+def _parse_own(lines: Lines) -> Iterator[Candidates]:
+    """Parse a table with the columns that are written here."""
     stream = iter(lines)
     known: dict[str, int] = {}
     rows: _Rows | None = None

@@ -19,7 +19,7 @@ _SHOWN = {
     "arpa": "an n-gram language model as text",
     "kenlm": "an n-gram language model as KenLM maps it",
     LEXICAL: "Moses' lexical translation table: a word, the word it is given, the probability",
-    PARQUET: "a table of columns (smt writes them, and reads none as lists)",
+    PARQUET: "a table of columns (`--from parquet-nbest` describes its lists)",
 }
 _PARQUET_MAGIC = b"PAR1"
 _KENLM_MAGIC = b"mmap lm http://kheafield.com/code"
@@ -29,8 +29,6 @@ _TRIED = 50
 
 def described_only(start: bytes) -> str | None:
     """What the first bytes of a file begin, if that is no format of records but one that ``smt info`` describes."""
-    if start.startswith(_PARQUET_MAGIC):
-        return "a Parquet file, which can only be written (`smt info` describes it)"
     if start.startswith(_KENLM_MAGIC) or start.lstrip().partition(b"\n")[0].strip() == b"\\data\\":
         return "a language model (`smt info` describes it)"
     return None

@@ -31,7 +31,7 @@ _MARKED = "moses-xml"
 _DOCUMENTS = "nist-sgm"
 _REFERENCE = "reference"
 _FIRST = -2
-_NAMED = re.compile(r"\([^()]*--from[^()]*\)")
+_NAMED = re.compile(r"\((?!smt convert)[^()]*--from[^()]*\)")
 
 
 @dataclass(frozen=True)
@@ -260,10 +260,13 @@ def _of_file(path: str, formats: Iterable[Format] | None, role: Role, format: st
     return [_by_id(stream_of_opened(opened, derivations=1 if opened.record.kind == "hypergraph" else None), path, role)]
 
 
-def texts_in(opened: Opened, role: Role) -> list[Texts]:
-    """Read the texts of an opened corpus."""
+def texts_in(opened: Opened, role: Role, *, tabs: bool = False) -> list[Texts]:
+    """Read the texts of an opened corpus; ``tabs`` may be part of them."""
     listed, name = list(opened.records()), shown_name(opened.path)
     if all(isinstance(item, str) for item in listed):
+        if listed and not tabs and all("\t" in text for text in listed):
+            expected = f"sentences without tabs, or a file that carries ids ({CARRIERS})"
+            raise FormatError(expected, "a tab in each line", file=name, line=1)
         return [Texts(listed, name, False)]
     return _of_segments([item for item in listed if item.id is not None], name, role)
 

@@ -59,7 +59,7 @@ class _Whole:
     """Sentences in memory, for ids in any order."""
 
     def __init__(self, opened: Opened, role: Role, partial: bool) -> None:
-        self._joined = Joined(texts_in(opened, role))
+        self._joined = Joined(texts_in(opened, role, tabs=role == "system"))
         self._partial = partial
         self._seen: set[int] = set()
 

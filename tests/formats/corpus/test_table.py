@@ -49,7 +49,6 @@ def test_two_columns_without_names() -> None:
         ("seg1\ta house\nseg1\tthe house\n", "tsv-corpus"),
         ("seg1\ta house\tb\nseg2\tthe house\tb\n", "tsv-corpus"),
         ("S-1\tein haus\nS-2\tdas haus\n", "fairseq-nbest"),
-        ("source\ttarget\na\tb\n", "tsv-corpus"),
     ],
 )
 def test_shape(text: str, name: str) -> None:

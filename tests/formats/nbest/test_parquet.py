@@ -8,9 +8,10 @@ from typing import Any
 
 import pytest
 
-from smtformats import Candidates, FormatError
+from smtformats import Candidates, FormatError, all_formats, detect
+from smtformats.files import Lines
 from smtformats.format import shortest
-from smtformats.nbest.parquet import FORMAT, write
+from smtformats.nbest.parquet import FORMAT, parse, write
 
 LISTS = [
     Candidates(
@@ -64,7 +65,7 @@ def test_no_lists_and_record() -> None:
     out = io.BytesIO()
     assert write([], out, shortest) == 0
     assert not out.getvalue()
-    assert (FORMAT.name, FORMAT.kind, FORMAT.parse, FORMAT.binary) == ("parquet-nbest", "nbest", None, True)
+    assert (FORMAT.name, FORMAT.kind, FORMAT.binary) == ("parquet-nbest", "nbest", True)
     write([Candidates("0", ["a"], [()], [[]])], out, shortest)
     assert read(out.getvalue()).column_names == ["id", "rank", "text", "total"]
 
@@ -76,3 +77,60 @@ def test_the_missing_package_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     assert str(caught.value) == (
         "parquet-nbest: expected the package pyarrow (pip install 'smtplugins[parquet]'), found none"
     )
+
+
+def lists_in(data: bytes, **options: Any) -> list[Candidates]:
+    return list(parse(Lines(io.BytesIO(data), "x"), **options))
+
+
+def table(**columns: list[Any]) -> bytes:
+    import pyarrow
+    from pyarrow import parquet
+
+    out = io.BytesIO()
+    parquet.write_table(pyarrow.table(columns), out)
+    return out.getvalue()
+
+
+def test_lists_are_read_back() -> None:
+    out = io.BytesIO()
+    write(iter(LISTS), out, shortest)
+    assert detect(out.getvalue(), all_formats(), "x").name == "parquet-nbest"
+    for nbest, wanted in zip(lists_in(out.getvalue()), LISTS, strict=True):
+        assert (nbest.id, nbest.source, nbest.extras) == (wanted.id, wanted.source, wanted.extras)
+        assert [(text, features, total) for text, features, total in nbest.rows()] == list(wanted.rows())
+
+
+def test_other_columns() -> None:
+    ids, texts = [0.0, 0.0, 1.0], ["a house", "", "the man"]
+    data = table(seg=ids, hyp=texts, score=[-1, -2, -3], lm=[0.5, None, float("nan")], note=["x", None, "y"])
+    first, second = lists_in(data, id="seg", text="hyp", total="score")
+    assert (first.id, list(first.rows()), first.extras) == (
+        *("0", [("a house", {"lm": 0.5}, -1), ("", {}, -2)]),
+        {"note": ["x", ""]},
+    )
+    assert (second.id, list(second.rows()), second.line) == ("1", [("the man", {}, -3)], 3)
+    assert [nbest.id for nbest in lists_in(table(mt=texts), text="mt", rows="sentences")] == ["0", "1", "2"]
+
+
+@pytest.mark.parametrize(
+    ("columns", "options", "message"),
+    [
+        ({"seg": [0], "hyp": ["a"]}, {}, "1: field 1: expected a column text (the option text=COLUMN names it), found"),
+        ({"id": [0], "text": [None]}, {}, "1: field 2: expected a text, found null"),
+        ({"id": ["a", "b", "a"], "text": ["a"] * 3}, {}, "3: field 1: expected the rows of an id next to each other"),
+        ({"id": ["a", "a"], "text": ["a"] * 2, "total": [1, None]}, {}, "1: expected a total for all hypo"),
+        ({"id": [0], "text": ["a"]}, {"total": "b"}, "1: field 1: expected one column b, as the option total=b says"),
+    ],
+)
+def test_bad_tables(columns: dict[str, list[Any]], options: dict[str, Any], message: str) -> None:
+    with pytest.raises(FormatError) as caught:
+        lists_in(table(**columns), **options)
+    assert str(caught.value).startswith(f"x:{message}")
+
+
+def test_cut_files() -> None:
+    data = table(id=[0], text=["a"])
+    for part in (data[:-1], data[:200], data[:4]):
+        with pytest.raises(FormatError, match="x:1: field 1: expected a complete Parquet file"):
+            lists_in(part)

@@ -71,8 +71,8 @@ def test_parquet(host: Host, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
     columns, _, names = facts["columns"].partition(": ")
     assert names.startswith("id (string), rank (int32), text (string), total (double), ")
     assert int(columns) == names.count("(")
-    with pytest.raises(FormatError, match="found a Parquet file, which can only be written"):
-        host.read(path)
+    assert [list(nbest.rows()) for nbest in host.read(path)] == [list(nbest.rows()) for nbest in lists]
+    assert describe(host, path, "parquet-nbest").facts["lists"] == len(list(lists))
     (tmp_path / "cut.parquet").write_bytes(path.read_bytes()[:100])
     with pytest.raises(FormatError, match=r"cut\.parquet:1: expected a whole Parquet file, found Parquet magic bytes"):
         describe(host, tmp_path / "cut.parquet")

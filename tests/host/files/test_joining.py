@@ -119,3 +119,14 @@ def test_references_of_numbered_sentences() -> None:
         by_line([of(["1", "2"])])
     with pytest.raises(SmtError, match="y:2: expected a sentence for id 1"):
         by_line([of(None), of(None, "y", ["a"])])
+
+
+def test_tables_are_no_sentences(tmp_path: Path) -> None:
+    scored = lines(tmp_path / "scored", "a house\t-1", "the man\t-2")
+    for read in (texts_of, lambda path: references_of([path])):
+        with pytest.raises(FormatError, match="scored:1: expected sentences without tabs, or a file that carries ids"):
+            read(scored)
+    named = lines(tmp_path / "named", "seg\thyp\tscore", "0\ta house\t-1")
+    with pytest.raises(FormatError, match=r"smt convert --from tsv-nbest,id=seg,text=hyp,total=score reads others"):
+        texts_of(named)
+    assert texts_of(lines(tmp_path / "some", "a house\t-1", "the man")).texts == ["a house\t-1", "the man"]
