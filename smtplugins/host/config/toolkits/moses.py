@@ -252,6 +252,9 @@ def _feature(
             backoff=backoff,
         )
         kind, options = "", {}
+    elif chart and feature.kind in ("Distortion", "LexicalReordering"):
+        draft.refuse(setting, "no feature of the order of phrases in charts (nor has Moses any)", feature.name)
+        return
     elif feature.kind == "KENLM":
         kind = "lm"
         oov = True if is_true(keys.pop("oov-feature", "0")) else None

@@ -243,7 +243,7 @@ KINDS = (
     ),
     honoured("PhrasePenalty", "`phrase-penalty,value=1`, for each phrase or rule, glue too", "PhrasePenalty"),
     honoured("UnknownWordPenalty", "`oov,value=-100,tuneable=false`", "UnknownWordPenalty tuneable=true"),
-    honoured("Distortion", "`distortion`: -1 for each word jumped over", "Distortion"),
+    honoured("Distortion", "`distortion`: -1 for each word jumped over", "Distortion", PHRASES),
     honoured("LexicalReordering", "`lexical-reordering`", "LexicalReordering type=msd path=rt num-features=3", PHRASES),
     honoured("InputFeature", "`source-path,log=true`", "InputFeature num-features=1 num-input-features=1"),
     honoured(

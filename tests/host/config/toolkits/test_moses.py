@@ -196,7 +196,7 @@ def test_charts(tmp_path: Path) -> None:
     [("1", "phrase", "cube"), ("4", "phrase", "stack"), ("5", "hiero", "incremental"), ("9", "f2s", None)],
 )
 def test_search_algorithms(algorithm: str, decoder: str, search: str | None) -> None:
-    found = load(f"[search-algorithm]\n{algorithm}\n[feature]\nDistortion\n").decoder
+    found = load(f"[search-algorithm]\n{algorithm}\n[feature]\nWordPenalty\n").decoder
     assert found is not None
     assert (found.name, found.options.get("search")) == (decoder, search)
     assert ("pop_limit" in found.options) == (search != "stack")
@@ -208,7 +208,7 @@ def test_short_names_are_not_used() -> None:
 
 
 def options_of(text: str) -> dict[str, object]:
-    found = load(text + "[feature]\nDistortion\n").decoder
+    found = load(text + "[feature]\nWordPenalty\n").decoder
     assert found is not None
     return dict(found.options)
 
@@ -251,6 +251,15 @@ def test_searches_and_inputs_that_no_plugin_offers(section: str, value: str, mes
     load(f"[{section}]\n{value}\n[feature]\nWordPenalty\n")
     with pytest.raises(SmtError, match=rf"moses\.ini:2: {message}"):
         host.show_config("below/moses.ini")
+
+
+@pytest.mark.parametrize("feature", ["Distortion", "LexicalReordering type=msd num-features=3 path=x"])
+def test_features_of_the_order_of_phrases_are_not_for_charts(feature: str) -> None:
+    text = f"[search-algorithm]\n3\n[feature]\nWordPenalty\n{feature}\n"
+    name = f"{feature.partition(' ')[0]}0"
+    with pytest.raises(SmtError, match=rf"moses\.ini:5: {name}: expected no feature of the order of phrases in charts"):
+        load(text)
+    assert [one.name for one in load_config("below/moses.ini", ignore=[name]).model.features] == ["word-penalty"]
 
 
 def test_features_without_weights_are_noted() -> None:
@@ -423,7 +432,7 @@ CHARTS = (
 @pytest.mark.parametrize("algorithm", [0, 3])
 @pytest.mark.parametrize(("key", "harmful", "harmless"), [*BOTH, *CHARTS])
 def test_what_changes_translations(algorithm: int, key: str, harmful: str, harmless: str | None) -> None:
-    rest = f"[search-algorithm]\n{algorithm}\n[feature]\nDistortion\n"
+    rest = f"[search-algorithm]\n{algorithm}\n[feature]\nWordPenalty\n"
     if not algorithm and (key, harmful, harmless) in CHARTS:
         load(f"[{key}]\n{harmful}\n{rest}")
         return
