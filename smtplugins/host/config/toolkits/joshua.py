@@ -27,6 +27,7 @@ from smtplugins.host.config.toolkits.known_settings import apply
 
 _WORD = "-0.4342945"
 _LONGEST = 200  # words of a phrase, where nothing limits them
+_KINDS = ("thrax", "hiero", "samt", "packed", "moses", "phrase")
 _LMS = ("LanguageModel", "StateMinimizingLanguageModel")
 _FORMAT = "%i ||| %s ||| %f ||| %c"
 
@@ -172,7 +173,10 @@ def _grammars(draft: Draft, tables: list[tuple[Setting, str, dict[str, str]]], f
     usual = next((options["maxspan"] for _, _, options in tables if options["owner"] != "glue"), None)
     if usual is not None and not stack:
         draft.put("decoder.max_span", int(usual))
-    for setting, _, options in tables:
+    for setting, kind, options in tables:
+        if kind not in _KINDS:
+            regexp = ", as regular expressions are not read" * (kind == "regexp")
+            draft.refuse(setting, f"one of {', '.join(_KINDS)}{regexp}", f"tm.{kind}", kind)
         path = _located(draft, setting, folder, options["path"])
         draft.table(
             path,

@@ -46,7 +46,11 @@ SETTINGS = (
     honoured("rescore-forest-weight", "its `weight` (10)", "7", CHARTS),
     honoured("input-file", "`source`", "in.de"),
     honoured("weights-file", "`model.weights`; or the joshua.config itself, if it has lines `NAME VALUE`", "weights"),
-    honoured("tm", "`model.tables`: below", "thrax -owner pt -maxspan 20 -path other"),
+    honoured(
+        "tm",
+        "`model.tables`: below; of the types thrax, hiero, samt, packed, moses, phrase",
+        "thrax -owner pt -maxspan 20 -path other",
+    ),
     honoured("lm feature-function", "`model.features`: below", "PhrasePenalty -owner pt"),
     # Where the other kind of search has no use for them, and neither has Joshua.
     no_effect("reordering-limit", "it is for stacks", "5", CHARTS),

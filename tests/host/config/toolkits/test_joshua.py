@@ -62,6 +62,15 @@ def test_settings_without_an_equals_sign_are_weights() -> None:
     assert note in load("tm = thrax -owner pt -maxspan 12 -path g\npop_limit 5\n").notes[-1]
 
 
+def test_kinds_of_tables() -> None:
+    for kind, more in (("regexp", ", as regular expressions are not read"), ("thrx", "")):
+        text = f"mark-oovs = true\ntm = {kind} -owner pt -maxspan 12 -path g\n"
+        with pytest.raises(
+            ConfigError, match=rf"joshua\.config:2: tm\.{kind}: expected one of .*, phrase{more}, found '"
+        ):
+            load(text)
+
+
 def test_kinds_of_language_models() -> None:
     text = "tm = thrax -owner pt -maxspan 12 -path g\nfeature-function = LanguageModel -lm_type {} -lm_file lm\n"
     load(text.format("kenlm"))
