@@ -219,6 +219,9 @@ def _features(draft: Draft, spans: list[int]) -> None:
     backoffs = [] if chart else _backoffs(draft)
     for setting, feature in features(draft.settings):
         span = backoff = None
+        if chart and feature.kind in ("Distortion", "LexicalReordering"):
+            draft.refuse(setting, "no feature of the order of phrases in charts (nor has Moses any)", feature.name)
+            continue
         if feature.name in tables:
             at = tables.index(feature.name)
             span = spans[at] if spans else None
@@ -252,9 +255,6 @@ def _feature(
             backoff=backoff,
         )
         kind, options = "", {}
-    elif chart and feature.kind in ("Distortion", "LexicalReordering"):
-        draft.refuse(setting, "no feature of the order of phrases in charts (nor has Moses any)", feature.name)
-        return
     elif feature.kind == "KENLM":
         kind = "lm"
         oov = True if is_true(keys.pop("oov-feature", "0")) else None
