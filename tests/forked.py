@@ -209,45 +209,65 @@ def serve(number: int) -> None:
                 if not module.name.startswith("smtplugins.testing"):
                     importlib.import_module(module.name)
     gc.freeze()
+    running: dict[int, socket.socket] = {}
+    ended, ends = socket.socketpair()
+    ends.setblocking(False)
+    signal.signal(signal.SIGCHLD, lambda *_: None)
+    signal.set_wakeup_fd(ends.fileno())
     with socket.socket(fileno=number) as listener:
         while True:
-            if 0 in select.select([listener, 0], [], [])[0]:
+            ready = select.select([listener, ended, 0], [], [])[0]
+            if 0 in ready:
                 os._exit(0)
-            connection, _ = listener.accept()
-            if not os.fork():
-                listener.close()
-                if keep(connection):
+            if ended in ready:
+                ended.recv(1 << 12)
+                tell_ends(running)
+            if listener in ready:
+                connection, _ = listener.accept()
+                call, streams = receive(connection)
+                pid = os.fork()
+                if not pid:
+                    signal.set_wakeup_fd(-1)
+                    for other in (listener, connection, ended, ends, *running.values()):
+                        other.close()
+                    take_over(call, streams)
                     return
-            connection.close()
-            with contextlib.suppress(ChildProcessError):
-                while os.waitpid(-1, os.WNOHANG)[0]:
-                    pass
+                for stream in streams:
+                    os.close(stream)
+                running[pid] = connection
+                # The test may have ended.
+                with contextlib.suppress(BrokenPipeError):
+                    connection.sendall(NUMBER.pack(pid))
 
 
-def keep(connection: socket.socket) -> bool:
-    """Fork the process itself, in which this returns; send its number and how it ended, and end."""
+def tell_ends(running: dict[int, socket.socket]) -> None:
+    """Send how processes ended to those who called them."""
+    for pid in list(running):
+        ended, status = os.waitpid(pid, os.WNOHANG)
+        if ended:
+            with contextlib.suppress(BrokenPipeError), running.pop(pid) as connection:
+                connection.sendall(NUMBER.pack(status))
+
+
+def receive(connection: socket.socket) -> tuple[bytes, list[int]]:
+    """A call and its three streams."""
     head, streams, _, _ = socket.recv_fds(connection, NUMBER.size, 3)
     (length,) = NUMBER.unpack(head)
     call = b""
     while len(call) < length:
         call += connection.recv(length - len(call))
-    pid = os.fork()
-    if pid:
-        os.closerange(0, 3)
-        for stream in streams:
-            os.close(stream)
-        # The test may have ended.
-        with contextlib.suppress(BrokenPipeError):
-            connection.sendall(NUMBER.pack(pid))
-            connection.sendall(NUMBER.pack(os.waitpid(pid, 0)[1]))
-        os._exit(0)
-    connection.close()
+    return call, streams
+
+
+def take_over(call: bytes, streams: list[int]) -> None:
+    """Make this process the one that is called."""
     for number, stream in enumerate(streams):
         os.dup2(stream, number)
         os.close(stream)
     # What an interpreter finds at its start.
-    for number, handler in ((signal.SIGINT, signal.default_int_handler), (signal.SIGHUP, signal.SIG_DFL)):
-        signal.signal(number, handler)
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    for number in (signal.SIGHUP, signal.SIGCHLD):
+        signal.signal(number, signal.SIG_DFL)
     sys.stdin = sys.__stdin__ = os.fdopen(0, closefd=False)
     sys.stdout = sys.__stdout__ = os.fdopen(1, "w", closefd=False)
     sys.stderr = sys.__stderr__ = os.fdopen(2, "w", 1, errors="backslashreplace", closefd=False)
@@ -256,7 +276,6 @@ def keep(connection: socket.socket) -> bool:
     os.environ.update({name: value for name, _, value in (pair.partition("=") for pair in rest[int(count) :])})
     os.chdir(folder)
     sys.argv = [str(Path(sys.executable).parent / "smt"), *rest[: int(count)]]
-    return True
 
 
 def end(code: int) -> NoReturn:

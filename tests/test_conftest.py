@@ -136,6 +136,16 @@ def test_skips_have_to_be_allowed(
     assert [name for name in SKIPS if f"{name}.py" in shown] == named
 
 
+def test_processes_report_what_fails_before_and_after_a_test(pytester: pytest.Pytester) -> None:
+    pytester.makeconftest((Path(__file__).parent / "conftest.py").read_text())
+    pytester.makepyfile(
+        "import pytest\n\n@pytest.fixture\ndef before():\n    assert 0\n\n"
+        "@pytest.fixture\ndef after():\n    yield\n    assert 0\n\n"
+        "def test_before(before):\n    pass\n\ndef test_after(after):\n    pass\n"
+    )
+    pytester.runpytest("-n", "1").assert_outcomes(passed=1, errors=2)
+
+
 @pytest.mark.parametrize("inside", [False, True])
 def test_installed_packages_have_to_be_from_elsewhere(
     pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch, inside: bool

@@ -150,7 +150,10 @@ def test_table() -> None:
         assert Columns.from_rows(rows, [[1.0] * len(row) for row in rows]).table() is None
 
 
-@given(st.lists(st.text(max_size=4), max_size=5), st.integers(-7, 7), st.integers(-7, 7), st.sampled_from([1, 2, -1]))
+TEXTS = st.text(st.characters(exclude_categories=["Cs"]), max_size=4)
+
+
+@given(st.lists(TEXTS, max_size=5), st.integers(-7, 7), st.integers(-7, 7), st.sampled_from([1, 2, -1]))
 def test_string_table_slices(texts: list[str], first: int, last: int, step: int) -> None:
     parts = [text.encode() for text in texts]
     table = StringTable(b"".join(parts), np.cumsum([0, *map(len, parts)]))

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
+import functools
 import os
 import re
 import types
@@ -383,8 +384,7 @@ class _Tree:
         if not isinstance(value, Mapping):
             shown = quote(value) if isinstance(value, str) else repr(value)
             raise self.error(key, f"expected keys and values, found {shown}")
-        every = typing.get_type_hints(wanted)
-        hints = {field.name: every[field.name] for field in dataclasses.fields(wanted) if field.init}
+        hints = _types(wanted)
         for name in value:
             if name not in hints:
                 raise self.error((*key, name), f"unknown key{suggestion(name, hints)}")
@@ -419,6 +419,13 @@ class _Tree:
         if isinstance(value, str) and (name == "path" or name.endswith("_path")):
             return os.path.normpath(self.folder / value)
         return value
+
+
+@functools.cache
+def _types(record: type) -> dict[str, Any]:
+    """The types of the keys of a record."""
+    hints = typing.get_type_hints(record)
+    return {field.name: hints[field.name] for field in dataclasses.fields(record) if field.init}
 
 
 def _read_override(text: str) -> tuple[str, Any]:

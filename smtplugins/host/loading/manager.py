@@ -6,7 +6,7 @@ import os
 import sys
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
-from types import FunctionType, ModuleType
+from types import FunctionType, MethodType, ModuleType
 from typing import TYPE_CHECKING, Any
 
 from smtplugins.contracts import hookspecs
@@ -55,10 +55,11 @@ def _manager(base: type[pluggy.PluginManager]) -> pluggy.PluginManager:
         def parse_hookimpl_opts(self, plugin: Any, name: str) -> Any:
             if isinstance(plugin, ModuleType):
                 value = vars(plugin).get(name)
-                if value is None or isinstance(value, (ModuleType, type)):
-                    return None
                 if isinstance(value, FunctionType):
                     return vars(value).get(f"{PROJECT}_impl")
+                # The other kinds of callables that pluggy takes for hooks.
+                if not isinstance(value, (MethodType, classmethod, staticmethod)):
+                    return None
             return super().parse_hookimpl_opts(plugin, name)
 
     made: pluggy.PluginManager = Manager(hookspecs.PROJECT)

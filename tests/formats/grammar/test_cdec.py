@@ -135,10 +135,12 @@ def test_blank_lines_and_a_missing_end_come_back() -> None:
     assert written([first, last]) == "[S] ||| a ||| A\n[S] ||| b ||| B\n"
 
 
+# Not the default, all of UTF-8, which takes hypothesis 0.7 s to list.
+ASCII = st.characters(max_codepoint=127)
 NUMBERS = st.one_of(
     st.floats(allow_nan=False, allow_infinity=False, width=32).map(repr),
-    st.from_regex(r"[0-9]\.[0-9]{0,17}", fullmatch=True),
-    st.from_regex(r"[+-]?[0-9]{1,25}(\.[0-9]{0,25})?([eE][+-]?[0-9])?", fullmatch=True),
+    st.from_regex(r"[0-9]\.[0-9]{0,17}", fullmatch=True, alphabet=ASCII),
+    st.from_regex(r"[+-]?[0-9]{1,25}(\.[0-9]{0,25})?([eE][+-]?[0-9])?", fullmatch=True, alphabet=ASCII),
     st.sampled_from(
         ["1e-400", "-1e-46", "0." + "0" * 400 + "1", "0e999999999999999999999", "1.", "+2", "-0", "00012.50"]
     ),
