@@ -128,7 +128,7 @@ class _Loader:
         try:
             self.manager.register(module, info.name)
             info.hooks = tuple(sorted(caller.name for caller in self.manager.get_hookcallers(module) or []))
-            found = list(self._fire(module))
+            found = list(self._fire(module, info.hooks))
             if not found and not info.hooks:
                 raise ValueError("it offers nothing: no @hookimpl function and no @feature in it")
         except (Exception, SystemExit) as error:
@@ -162,12 +162,12 @@ class _Loader:
                     f"{suggestion(name, self.hooks)}"
                 )
 
-    def _fire(self, module: ModuleType) -> Iterable[tuple[str, Any]]:
+    def _fire(self, module: ModuleType, hooks: Iterable[str]) -> Iterable[tuple[str, Any]]:
         from smtformats import Format
         from smtplugins.host.loading.shortcut import marked_offers
 
         others = [plugin for plugin in self.manager.get_plugins() if plugin is not module]
-        for hook in sorted(self.hooks):
+        for hook in hooks:
             kind = hook.removeprefix("smt_")
             wanted = {"formats": Format, "commands": Command}.get(kind, Offer)
             for records in self.manager.subset_hook_caller(hook, others)():
