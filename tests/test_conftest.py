@@ -72,7 +72,7 @@ def test_shared_is_skipped_when_absent(pytester: pytest.Pytester, suite: Path) -
     pytester.runpytest().assert_outcomes(skipped=1)
 
 
-@pytest.mark.parametrize(("options", "counts"), [((), "25 15 10 8"), (("--hypothesis-profile=deep",), "100 60 30 8")])
+@pytest.mark.parametrize(("options", "counts"), [((), "15 12 10 8"), (("--hypothesis-profile=deep",), "100 80 30 8")])
 def test_the_profile_says_how_many_examples(pytester: pytest.Pytester, options: tuple[str, ...], counts: str) -> None:
     pytester.makeconftest((Path(__file__).parent / "conftest.py").read_text())
     pytester.makepyfile(
@@ -92,12 +92,12 @@ def test_the_profile_says_how_many_examples(pytester: pytest.Pytester, options: 
             return test
 
         test_default = counted(lambda test: test)
-        test_60 = counted(settings(max_examples=60))
+        test_80 = counted(settings(max_examples=80))
         test_30 = counted(settings(max_examples=30))
         test_8 = counted(settings(max_examples=8))
 
         def test_counts():
-            tests = (test_default, test_60, test_30, test_8)
+            tests = (test_default, test_80, test_30, test_8)
             print(*(test.hypothesis.inner_test.seen for test in tests))
         """
     )
@@ -184,7 +184,7 @@ def test_temporary_files_are_in_memory_where_it_has_room(
 
 def test_a_module_that_fails_is_no_half_module(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> None:
     """Where processes import their share of the modules first, what failed then is imported again, and reported."""
-    monkeypatch.delenv("PYTHONDONTWRITEBYTECODE", raising=False)
+    monkeypatch.setenv("SMT_TEST_COMPILED", str(pytester.mkdir("compiled")))
     monkeypatch.setenv("PYTEST_XDIST_WORKER", "gw1")
     monkeypatch.setenv("PYTEST_XDIST_WORKER_COUNT", "2")
     pytester.makeini("[pytest]\ntestpaths = tests\naddopts = --import-mode=importlib")
@@ -193,4 +193,6 @@ def test_a_module_that_fails_is_no_half_module(pytester: pytest.Pytester, monkey
     (folder / "test_half.py").write_text("def test_it():\n    pass\n\nraise ValueError('the other half')\n")
     result = pytester.runpytest_subprocess()
     result.assert_outcomes(errors=1)
+    # Compiled once, with its assertions.
+    assert len(list((pytester.path / "compiled").iterdir())) == 1
     result.stdout.fnmatch_lines(["*the other half*"])
