@@ -187,7 +187,7 @@ def pytest_itemcollected(item: pytest.Item) -> None:
 
 
 def pytest_runtest_protocol(item: pytest.Item, nextitem: pytest.Item | None) -> bool | None:
-    """With ``-n``, processes do not report that a test was set up and torn down: 4 s of CPU less for 11,000 tests."""
+    """With ``-n``, processes do not report that a test was set up and torn down: 2.5 s of CPU less for 11,000."""
     if "PYTEST_XDIST_WORKER" not in os.environ or item.config.getoption("durations") is not None:
         return None
     item.ihook.pytest_runtest_logstart(nodeid=item.nodeid, location=item.location)
