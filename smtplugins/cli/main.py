@@ -53,7 +53,7 @@ COMMANDS = {
         "write an HTML report: learning curves, weights, feature contributions, trees step by step",
     ),
     "decode": ("systems.decode", "translate with the system of a run.yaml, cdec.ini, moses.ini or joshua.config"),
-    "prepare": ("systems.prepare", "check and clean text: what to drop, and why, before aligning and extracting"),
+    "prepare": ("systems.prepare", "clean, tokenize and case text, and say what was dropped and why"),
     "align": ("systems.align", "align the words of a text, or symmetrise alignments of both directions"),
     "extract": ("systems.extract", "extract phrase tables, reordering tables or rule tables from word-aligned text"),
     "lm": ("systems.lm", "estimate an n-gram language model, as lmplz does"),

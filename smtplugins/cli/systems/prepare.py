@@ -1,4 +1,4 @@
-"""check and clean parallel or monolingual text, and say what was dropped and why"""
+"""clean, tokenize and case parallel or monolingual text, and say what was dropped and why"""
 
 from __future__ import annotations
 
@@ -34,8 +34,34 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--clean", action="store_true", help="with --like: drop what its limits drop, for more training text"
     )
+    _add_words(parser)
     _add_limits(parser)
     options.add_table(parser)
+
+
+def _add_words(parser: argparse.ArgumentParser) -> None:
+    group = parser.add_argument_group(
+        "words",
+        "Kept in the folder with the models: for --like, and for the key `text` of a run.yaml, by which decoding "
+        "prepares its input.",
+    )
+    group.add_argument(
+        "--tokenize",
+        metavar="none|moses|13a|intl",
+        help="tokenizer: Moses' (pip install 'smtplugins[tokenize]'), or those of sacrebleu (default: none)",
+    )
+    group.add_argument(
+        "--case",
+        metavar="keep|lower|true",
+        help="true: sentences begin with a word in its most frequent case, as by Moses' truecaser, whose models are "
+        "learnt from this text (default: keep)",
+    )
+    group.add_argument(
+        "--languages",
+        nargs="+",
+        metavar="CODE",
+        help="languages of source and target, for moses (default: suffixes, as of train.de.gz)",
+    )
 
 
 def _add_limits(parser: argparse.ArgumentParser) -> None:

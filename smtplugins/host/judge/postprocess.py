@@ -6,11 +6,11 @@ import re
 import shlex
 import subprocess
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Any
 
 from smtformats import Candidates
 from smtplugins.contracts.errors import SmtError, UsageError
 from smtplugins.host.arguments import argument
+from smtplugins.host.text.tokenizers import make_detokenizer
 
 _BATCH = 20_000
 _BYTES = re.compile(r"(?:<0x[0-9A-Fa-f]{2}>)+")
@@ -64,8 +64,8 @@ def make_post(spec: str | Post | None) -> Post | None:
     if name == "detok":
         if not colon or not language:
             raise UsageError(f"{argument('post')} {spec}: expected detok:LANG, such as detok:en")
-        detokenize = _detokenizer(language)
-        return Post(spec, lambda texts: list(map(detokenize, texts)))
+        detokenize = make_detokenizer(language, f"{argument('post')} {spec}")
+        return Post(spec, lambda texts: [detokenize(text.split()) for text in texts])
     try:
         arguments = shlex.split(spec)
     except ValueError as error:
@@ -88,22 +88,6 @@ def join_spm(text: str) -> str:
 
 def _decode_bytes(match: re.Match[str]) -> str:
     return bytes.fromhex(match[0].replace("<0x", "").replace(">", "")).decode("utf-8", "replace")
-
-
-def _detokenizer(language: str) -> Callable[[str], str]:
-    try:
-        from sacremoses import MosesDetokenizer
-    except ImportError:
-        raise UsageError(
-            f"{argument('post')} detok:{language} needs the package sacremoses: pip install sacremoses "
-            "(or use a command)"
-        ) from None
-    detokenizer: Any = MosesDetokenizer(lang=language)
-
-    def detokenize(text: str) -> str:
-        return str(detokenizer.detokenize(text.split()))
-
-    return detokenize
 
 
 def _through(arguments: list[str], texts: Sequence[str]) -> list[str]:

@@ -29,24 +29,34 @@ class Estimation:
         *,
         like: Path | None = None,
         clean: bool = False,
+        tokenize: str | None = None,
+        case: str | None = None,
+        languages: str | Sequence[str] = (),
         max_length: int | None = None,
         max_ratio: float | None = None,
         keep_duplicates: bool | None = None,
         note: Note = lambda text: None,
         quiet: bool = True,
     ) -> PreparedText:
-        """Check and clean parallel text, or one side of it, into the files ``source`` and ``target`` of a folder.
+        """Clean and tokenize parallel text, or one side of it, into the files ``source`` and ``target`` of a folder.
 
-        Control characters end words. Pairs are dropped that have an empty side, more than ``max_length`` words
-        (default 80), one side more than ``max_ratio`` times (default 9) as long as the other, or that occurred before,
-        unless ``keep_duplicates``; of one side alone, empty and long lines are dropped. The folder's ``dropped.tsv``
-        has their lines and reasons, ``prepared.json``, which is written last, the settings. ``like``: such a folder,
-        whose settings are taken; then nothing is dropped unless ``clean``, and there may be several targets, the
-        references of a set, which are written to ``target``, ``target.1`` and so on.
+        Control characters end words. ``tokenize``: none (default), moses (by sacremoses), or sacrebleu's 13a or intl.
+        ``case``: keep (default), lower, or true, as Moses' truecaser does; the models of both sides are learnt from the
+        text and kept in the folder, as ``case.source`` and ``case.target``. ``languages``: those of the sides, for
+        moses (default: the suffixes of the files).
+
+        Pairs are dropped that have an empty side, more than ``max_length`` words (default 80), one side more than
+        ``max_ratio`` times (default 9) as long as the other, or that occurred before, unless ``keep_duplicates``; of
+        one side alone, empty and long lines are dropped. The folder's ``dropped.tsv`` has their lines and reasons,
+        ``prepared.json``, which is written last, the settings. ``like``: such a folder, whose settings and models are
+        taken; then nothing is dropped unless ``clean``, and there may be several targets, the references of a set,
+        which are written to ``target``, ``target.1`` and so on.
         """
         from smtplugins.host.estimate.prepare import PrepareSettings, prepare
 
-        settings = PrepareSettings(like, clean, max_length, max_ratio, keep_duplicates)
+        settings = PrepareSettings(
+            like, clean, tokenize, case, tuple(listed(languages)), max_length, max_ratio, keep_duplicates
+        )
         return prepare(folder, source, listed(target or ()), settings, note, quiet)
 
     def align(

@@ -47,6 +47,17 @@ def test_several_references_like_other_text(smt: Smt) -> None:
     )
 
 
+def test_tokens_and_case(smt: Smt) -> None:
+    Path("s.de").write_text("Ein Haus, ein Haus.\n")
+    Path("t.en").write_text("A house, a house.\n")
+    smt("prepare", "-s", "s.de", "-t", "t.en", "-o", "o", "--tokenize", "13a", "--case", "true").ok()
+    assert Path("o/source").read_text() + Path("o/target").read_text() == "ein Haus , ein Haus .\na house , a house .\n"
+    result = smt("prepare", "-s", "s.de", "-t", "-", "-o", "o", "--tokenize", "moses", stdin="a\n")
+    assert (result.code, "moses needs the languages of the text (--languages)" in result.err) == (2, True)
+    result = smt("prepare", "-t", "-", "-o", "lm", "--tokenize", "intl", "--languages", "en", stdin="A.\n")
+    assert (result.code, Path("lm/target").read_text()) == (0, "A .\n")
+
+
 def test_options_are_named_as_on_the_command_line(smt: Smt) -> None:
     result = smt("prepare", "-o", "out")
     assert (result.code, result.err) == (2, "smt: expected a source (-s), a target (-t) or both, found none\n")

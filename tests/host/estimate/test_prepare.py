@@ -100,6 +100,48 @@ def test_like_drops_nothing_and_clean_drops() -> None:
     assert host.prepare("again", "s", "t", like="dev", clean=True).dropped["over 5 words"] == Tally(1, 6)
 
 
+@pytest.mark.parametrize("block", [1, 100])
+def test_tokens_and_case(block: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "_BLOCK", block)
+    Path("s.de").write_text("Das Haus, das\n\nEs ist das Haus!\nDAS ist es.\n")
+    Path("t.en").write_text("The house, the\nx\nIt is the house!\nTHE is it.\n")
+    host.prepare("out", "s.de", "t.en", tokenize="13a", case="true")
+    found = files("out")
+    assert found["source"] == "das Haus , das\nes ist das Haus !\ndas ist es .\n"
+    assert found["target"] == "the house , the\nit is the house !\nthe is it .\n"
+    assert found["case.source"].splitlines()[3:5] == ["das (2/2)", "es (1/1)"]
+    settings = {"tokenize": "13a", "case": "true"}
+    assert json.loads(found["prepared.json"])["sides"] == {
+        "source": {**settings, "language": "de"},
+        "target": {**settings, "language": "en"},
+    }
+    # A text like it has these models.
+    Path("u").write_text("The house\n" * 4)
+    host.prepare("dev", target=["u", "t.en"], like="out")
+    like = files("dev")
+    assert (like["target"], like["case.target"]) == ("the house\n" * 4, found["case.target"])
+    assert like["target.1"].splitlines()[0] == "the house , the"
+
+
+def test_lower_case_and_moses() -> None:
+    pytest.importorskip("sacremoses")
+    Path("s").write_text("Er sagt: «Dr. X's»\n")
+    notes: list[str] = []
+    result = host.prepare("out", "s", tokenize="moses", case="lower", languages="xx", note=notes.append)
+    assert files("out")["source"] == "er sagt : « dr. x ' s »\n"
+    assert notes == ["sacremoses knows no abbreviations of xx: it takes those of English"]
+    assert result.kept == 1
+
+
+def test_lengths_and_duplicates_are_those_of_tokens() -> None:
+    Path("s").write_text("a, b\na , b\nA , b\n")
+    result = host.prepare("out", "s", "s", tokenize="13a", case="lower", max_length=3)
+    assert result.dropped["duplicate"] == Tally(2, 2)
+    assert host.prepare("out", "s", "s", tokenize="13a", max_length=3).kept == 2
+    with pytest.raises(SmtError, match="3 over 2 words"):
+        host.prepare("out", "s", "s", tokenize="13a", max_length=2)
+
+
 def test_unequal_lengths_name_both_counts(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "_BLOCK", 2)
     Path("short").write_text("a\n" * 4)
@@ -148,10 +190,15 @@ def test_nothing_to_keep() -> None:
         ({"source": "s", "like": "out"}, "like: expected another folder than that of the output"),
         ({"source": "s", "like": "."}, "expected a folder that `smt prepare` wrote"),
         ({"source": "s", "like": ".", "max_ratio": 2}, "max_ratio cannot be used with like"),
+        ({"source": "s", "like": ".", "languages": "de"}, "languages cannot be used with like"),
+        ({"source": "s", "tokenize": "moses"}, "tokenize moses needs the languages"),
+        ({"source": "s", "languages": ["de", "en"]}, "languages: expected one for each side, source, found de en"),
+        ({"source": "done/source", "tokenize": "13a"}, r"done/source: expected a text to tokenize, found one that is"),
         ({"source": "s", "max_length": 0}, "max_length: expected 1 or more, found 0"),
     ],
 )
 def test_wrong_calls(arguments: dict[str, Any], error: str) -> None:
+    host.prepare("done", "s", tokenize="intl")
     with pytest.raises(UsageError, match=error):
         host.prepare("out", **arguments)
     assert not Path("out").exists()
@@ -167,20 +214,20 @@ def test_a_new_run_replaces_all_of_an_earlier_one() -> None:
 
 def test_a_killed_run_leaves_nothing_that_looks_complete() -> None:
     host.prepare("before", "s", "t")
-    host.prepare("wanted", "s", "t", max_length=2)
+    host.prepare("wanted", "s", "t", case="true")
     before, wanted = tree("before"), tree("wanted")
-    events = killed(lambda: host.prepare("out", "s", "t", max_length=2), 1 << 30, ())
+    events = killed(lambda: host.prepare("out", "s", "t", case="true"), 1 << 30, ())
     assert events > 8
     for at in range(events):
         for folder in (f"new{at}", f"old{at}"):
             if folder.startswith("old"):
                 shutil.copytree("before", folder)
-            assert killed(lambda out=folder: host.prepare(out, "s", "t", max_length=2), at, ()) == at  # type: ignore[misc]
+            assert killed(lambda out=folder: host.prepare(out, "s", "t", case="true"), at, ()) == at  # type: ignore[misc]
             left = tree(folder)
             if "prepared.json" in left:
                 files = {name: data for name, data in left.items() if not name.endswith(".part")}
                 assert files in (before, wanted)
-            host.prepare(folder, "s", "t", max_length=2)
+            host.prepare(folder, "s", "t", case="true")
             assert tree(folder) == wanted
 
 

@@ -85,7 +85,7 @@ def test_detokenizer_is_that_of_sacremoses(monkeypatch: pytest.MonkeyPatch) -> N
     assert post is not None
     assert post(["a ."]) == ["de:a."]
     monkeypatch.setitem(sys.modules, "sacremoses", None)
-    with pytest.raises(UsageError, match="post detok:de needs the package sacremoses: pip install sacremoses"):
+    with pytest.raises(UsageError, match="post detok:de needs the package sacremoses: pip install 'smtplugins"):
         make_post("detok:de")
 
 
