@@ -162,12 +162,22 @@ def load(stream: BinaryIO, name: str, max_bytes: int = MAX_LINE_BYTES, **options
     return load_json(stream, name, max_bytes, names, functools.partial(parse, **options))
 
 
-def from_values(values: Iterable[Any], name: str, tokens: str | None = None) -> list[Candidates]:
-    """The lists in decoded JSON, with the position of each value as its line."""
+def from_values(
+    values: Iterable[Any],
+    name: str,
+    *,
+    tokens: Literal["words", "sentencepiece", "bpe"] | None = None,
+    failed: Literal["error", "skip"] = "error",
+    thoughts: Literal["error", "drop"] = "error",
+    echo: Literal["error", "drop", "keep"] = "error",
+) -> list[Candidates]:
+    """The lists in decoded JSON, with the position of each value as its line; the options are those of ``parse``."""
     lines = Lines(io.BytesIO(), name)
     items = (Value(value, i + 1) for i, value in enumerate(values))
-    lists = lists_of_values(items, lines, "", Mapped(tokens=tokens), parse_own)
-    return [replace(nbest, raw=None, origin="", file="", line=1, before="", after="", reading=()) for nbest in lists]
+    answers = Answers(thoughts, echo)
+    own = functools.partial(parse_own, answers=answers, failed=failed)
+    lists = lists_of_values(items, lines, "", Mapped(tokens=tokens, failed=failed, answers=answers), own)
+    return [replace(nbest, raw=None, origin="", file="", before="", after="", reading=()) for nbest in lists]
 
 
 def _instead(fields: dict[str, Member]) -> str:

@@ -309,7 +309,15 @@ def candidates(
     source: str | None = None,
 ) -> Candidates: ...
 @overload
-def candidates(texts: object, *, source: str | Sequence[str] | None = None, tokens: Tokens | None = None) -> Any: ...
+def candidates(
+    texts: object,
+    *,
+    source: str | Sequence[str] | None = None,
+    tokens: Tokens | None = None,
+    failed: Literal["error", "skip"] = "error",
+    thoughts: Literal["error", "drop"] = "error",
+    echo: Literal["error", "drop", "keep"] = "error",
+) -> Any: ...
 def candidates(
     texts: Any,
     *,
@@ -317,13 +325,18 @@ def candidates(
     scores: Sequence[float] | Mapping[str, Sequence[float]] | None = None,
     source: str | Sequence[str] | None = None,
     tokens: Tokens | None = None,
+    failed: Literal["error", "skip"] = "error",
+    thoughts: Literal["error", "drop"] = "error",
+    echo: Literal["error", "drop", "keep"] = "error",
 ) -> Any:
     """Make an n-best list from Python objects: texts, one score each or several named ones, the source.
 
     Instead of texts it takes what a model's library returns: vLLM's ``RequestOutput``, OpenAI's chat and text
     completions, CTranslate2's results (``tokens`` says how to join their tokens), dictionaries of Hugging Face
     pipelines, or decoded JSON of any shape that ``jsonl-nbest`` reads. For a list of them it returns a list of
-    n-best lists, with a ``source`` for each if given.
+    n-best lists, with a ``source`` for each if given. ``failed="skip"`` leaves out responses without an answer,
+    ``thoughts="drop"`` thoughts before an answer and ``echo="drop"`` the prompt at its begin (``"keep"`` keeps a text
+    that begins alike); all are errors otherwise.
     """
     if isinstance(texts, str):
         raise UsageError("candidates: expected a list of texts, found a single text")
@@ -332,11 +345,13 @@ def candidates(
 
         if scores is not None or id is not None:
             raise UsageError("candidates: a model's responses have their own scores, and ids by position")
-        return from_responses(texts, source, tokens)
+        return from_responses(texts, source, tokens=tokens, failed=failed, thoughts=thoughts, echo=echo)
     from smtformats import Candidates
 
-    if tokens is not None or not (source is None or isinstance(source, str)):
-        raise UsageError("candidates: texts have one source and no tokens to join")
+    if (tokens, failed, thoughts, echo) != (None, "error", "error", "error"):
+        raise UsageError("candidates: tokens, failed, thoughts and echo are for models' responses, found texts")
+    if source is not None and not isinstance(source, str):
+        raise UsageError("candidates: texts have one source")
     named = scores if isinstance(scores, Mapping) else ({} if scores is None else {"score": scores})
     layout = tuple(named)
     for name, column in named.items():

@@ -136,11 +136,13 @@ def test_texts_stay_texts(tmp_path: Path) -> None:
     [
         (lambda: smt.candidates("a b"), "expected a list of texts, found a single text"),
         (lambda: smt.candidates(object()), "expected texts, or vLLM's, OpenAI's, CTranslate2's .* found object"),
-        (lambda: smt.candidates([1, 2]), "<responses>:1: field 1: expected lists in a known shape"),
+        (lambda: smt.candidates([1, 2]), "<responses>:1: expected texts, or .* of a known shape .* found 1"),
         (lambda: smt.candidates([vllm("a")], source="x y z".split()), "expected 1 sources, found 3"),
         (lambda: smt.candidates(vllm("a"), scores=[1]), "responses have their own scores"),
-        (lambda: smt.candidates(["a"], tokens="bpe"), "texts have one source and no tokens"),
-        (lambda: smt.candidates({"x": "y"}), "found JSON objects with x"),
+        (lambda: smt.candidates(["a"], tokens="bpe"), "tokens, failed, thoughts and echo are for models' responses"),
+        (lambda: smt.candidates(["a"], source=["x"]), "texts have one source"),
+        (lambda: smt.candidates({"x": "y"}), "give the texts, with id=, scores= .* found an object with x"),
+        (lambda: smt.candidates({"error": {"message": "no GPU"}}), "found an error instead of candidates, 'no GPU'"),
         (lambda: smt.candidates([vllm("a"), {"generated_text": "b"}]), ":2: .* found none, but Hugging Face"),
         (lambda: smt.candidates(Model({"choices": []})), "expected a choice"),
     ],
@@ -148,6 +150,40 @@ def test_texts_stay_texts(tmp_path: Path) -> None:
 def test_errors(call: Any, message: str) -> None:
     with pytest.raises((SmtError, FormatError), match=message):
         call()
+
+
+def answered(text: str | None) -> dict[str, Any]:
+    """A chat completion."""
+    return {"object": "chat.completion", "choices": [{"index": 0, "message": {"role": "assistant", "content": text}}]}
+
+
+@pytest.mark.parametrize(
+    ("response", "advice", "option", "texts"),
+    [
+        (answered("<think>hm</think>a house"), "thoughts=drop", {"thoughts": "drop"}, [["a"], ["a house"], ["b"]]),
+        (answered(None), "failed=skip", {"failed": "skip"}, [["a"], ["b"]]),
+    ],
+)
+def test_advice_names_own_parameters(response: Any, advice: str, option: Any, texts: list[list[str]]) -> None:
+    responses = [answered("a"), response, answered("b")]
+    with pytest.raises(FormatError, match=f"<responses>:2: .*the option {advice} ") as caught:
+        smt.candidates(responses)
+    assert "--" not in str(caught.value)
+    lists = smt.candidates(responses, source=["x", "y", "z"], **option)
+    assert [nbest.texts for nbest in lists] == texts
+    assert [nbest.source for nbest in lists] == (["x", "y", "z"] if len(texts) == 3 else ["x", "z"])
+    assert [nbest.id for nbest in lists] == (["0", "1", "2"] if len(texts) == 3 else ["0", "2"])
+
+
+def test_a_prompt_in_its_answer() -> None:
+    response = {
+        "object": "text_completion",
+        "choices": [{"text": "Translate: ein haus a house"}],
+        "prompt": "Translate: ein haus",
+    }
+    with pytest.raises(FormatError, match="the option echo=drop leaves out the prompt"):
+        smt.candidates(response)
+    assert smt.candidates(response, echo="drop").texts == ["a house"]
 
 
 def test_loops_end() -> None:

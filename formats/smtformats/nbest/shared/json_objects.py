@@ -9,6 +9,8 @@ from typing import Any
 from smtformats.candidates import Candidates
 from smtformats.errors import FormatError
 from smtformats.nbest.jsonl import from_values
+from smtformats.nbest.shared.json_paths import names
+from smtformats.nbest.shared.json_readers import is_own, shape_of
 
 NAME = "<responses>"
 _KEPT = (
@@ -20,10 +22,11 @@ _KEPT = (
 """Attributes that are read, with vLLM's, OpenAI's and CTranslate2's names."""
 _PIPELINES = ("generated_text", "translation_text")
 _DEEPEST = 16
+_KNOWN = "texts, or vLLM's, OpenAI's, CTranslate2's or a pipeline's response, or decoded JSON of a known shape"
 
 
-def from_responses(responses: Any, source: str | Sequence[str] | None, tokens: str | None) -> Any:
-    """The n-best list of a response, or those of a list of responses."""
+def from_responses(responses: Any, source: str | Sequence[str] | None, **options: Any) -> Any:
+    """The n-best list of a response, or those of a list of responses, with the options of ``from_values``."""
     several = isinstance(responses, (list, tuple))
     values = [_plain(response) for response in responses] if several else [_plain(responses)]
     if several and len(values) > 1 and all(_is_pipeline(value) for value in values):
@@ -34,9 +37,11 @@ def from_responses(responses: Any, source: str | Sequence[str] | None, tokens: s
         )
     if not values:
         return []
-    lists = from_values(values, NAME, tokens)
+    _check_known(values[0])
+    lists = from_values(values, NAME, **options)
     if source is not None:
-        lists = _with_sources(lists, source, several)
+        lists = _with_sources(lists, len(values), source, several)
+    lists = [replace(nbest, line=1) for nbest in lists]
     if several:
         return lists
     if len(lists) != 1:
@@ -44,8 +49,22 @@ def from_responses(responses: Any, source: str | Sequence[str] | None, tokens: s
     return lists[0]
 
 
-def _with_sources(lists: list[Candidates], source: str | Sequence[str], several: bool) -> list[Candidates]:
+def _check_known(value: Any) -> None:
+    """Raise an error for a value of no known shape."""
+    while isinstance(value, list) and value:
+        value = value[0]
+    if shape_of(value) is None and not is_own(value) and not (isinstance(value, Mapping) and value.get("error")):
+        found = f"an object with {names(value)}" if isinstance(value, Mapping) else names(value)
+        raise _error(f"{_KNOWN} (of anything else give the texts, with id=, scores= and source=)", found)
+
+
+def _with_sources(
+    lists: list[Candidates], responses: int, source: str | Sequence[str], several: bool
+) -> list[Candidates]:
     texts = list(source) if several and not isinstance(source, str) else [source]
+    if len(texts) == responses:
+        # Responses that failed may have been left out.
+        texts = [texts[nbest.line - 1] for nbest in lists]
     if len(texts) != len(lists) or not all(isinstance(text, str) for text in texts):
         raise _error(f"{len(lists)} sources", str(len(texts)))
     return [replace(nbest, source=str(text)) for nbest, text in zip(lists, texts, strict=True)]
@@ -73,8 +92,7 @@ def _plain(value: Any, depth: int = 0) -> Any:
         return _completion(value, depth)
     found = {name: getattr(value, name) for name in _KEPT if getattr(value, name, None) is not None}
     if not found:
-        known = "texts, or vLLM's, OpenAI's, CTranslate2's or a pipeline's response, or decoded JSON"
-        raise _error(known, type(value).__name__)
+        raise _error(_KNOWN, type(value).__name__)
     return {name: _plain(inner, depth + 1) for name, inner in found.items()}
 
 
