@@ -27,7 +27,6 @@ def configure(parser: argparse.ArgumentParser) -> None:
         metavar="FORMAT",
         help="output format (default: the input's); run-yaml for configurations",
     )
-
     parser.add_argument(
         "--into",
         metavar="FILE",
@@ -42,14 +41,23 @@ def configure(parser: argparse.ArgumentParser) -> None:
         metavar="NAME",
         help="apply this escaping, after --unescape if both are given; moses alone is undone without loss",
     )
-    options.add_source(parser)
-    options.add_references(parser)
-    options.add_metric(parser)
-    options.add_score_cache(parser)
-    options.add_partial(parser)
     options.add_ignore(parser)
     options.add_precision(parser)
+    _add_lists(parser)
     options.add_derivations(parser)
+
+
+def _add_lists(parser: argparse.ArgumentParser) -> None:
+    """Add the options for lists, whose totals references or a metric replace."""
+    group = parser.add_argument_group(
+        "n-best lists",
+        "With -r or -m, totals become sentence scores of the metric (for --to preferences).",
+    )
+    options.add_source(group)
+    options.add_references(group)
+    options.add_metric(group)
+    options.add_score_cache(group)
+    options.add_partial(group)
 
 
 def run(args: argparse.Namespace) -> None:

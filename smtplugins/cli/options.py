@@ -96,13 +96,13 @@ def add_cache(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def add_score_cache(parser: argparse.ArgumentParser) -> None:
+def add_score_cache(parser: argparse.ArgumentParser | argparse._ArgumentGroup) -> None:
     """Add the option for the cache of scores."""
     parser.add_argument(
         "--score-cache",
         metavar="DIR|off",
-        help="scores that commands and models have computed before (default: $SMT_SCORE_CACHE, or smtplugins/scores in "
-        "$XDG_CACHE_HOME or ~/.cache)",
+        help="keep the scores of commands and models here, so that each is computed once (default: $SMT_SCORE_CACHE, "
+        "or smtplugins/scores in $XDG_CACHE_HOME or ~/.cache)",
     )
 
 
@@ -175,7 +175,7 @@ def add_precision(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def add_references(parser: argparse.ArgumentParser) -> None:
+def add_references(parser: argparse.ArgumentParser | argparse._ArgumentGroup) -> None:
     """Add the option for references, which are joined by id."""
     parser.add_argument(
         "-r",
@@ -251,7 +251,7 @@ def add_sources(parser: argparse.ArgumentParser) -> None:
     add_partial(parser)
 
 
-def add_source(parser: argparse.ArgumentParser) -> None:
+def add_source(parser: argparse.ArgumentParser | argparse._ArgumentGroup) -> None:
     """Add source sentences, joined by id."""
     parser.add_argument(
         "-s",
@@ -261,7 +261,7 @@ def add_source(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def add_partial(parser: argparse.ArgumentParser) -> None:
+def add_partial(parser: argparse.ArgumentParser | argparse._ArgumentGroup) -> None:
     """Add the option to accept ids missing from some files."""
     parser.add_argument("--allow-partial", action="store_true", help="accept ids that are missing from some files")
 

@@ -89,9 +89,10 @@ def _add_savings(parser: argparse.ArgumentParser) -> None:
         type=float,
         const=0.99,
         metavar="CONFIDENCE",
-        help="drop hypotheses early (Cheng and Vlachos 2023), for metrics that are slow on all pairs: after 16, 32 .. "
-        "of at least 32 references, drawn by probability, those at least as good as the best by then in fewer than "
-        "1 - CONFIDENCE of bootstrap resamples (default: 0.99). Approximate: the best may be dropped by chance",
+        help="drop hypotheses early (Cheng and Vlachos 2023), for metrics that are slow on all pairs: each is judged "
+        "against 16, 32 .. references drawn by probability, and dropped if it beats or equals the best so far in fewer "
+        "than 1 - CONFIDENCE of bootstrap resamples (default: 0.99). For lists of 32 references or more. Approximate: "
+        "the best may be dropped by chance",
     )
 
 

@@ -16,23 +16,23 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "systems",
         nargs="+",
         metavar="[NAME=]FILE",
-        help="n-best lists, a forest or a folder of them, or a text with one candidate for each sentence; the default "
-        "name is the file's up to the first dot",
+        help="the candidates of a system: n-best lists, a forest, a folder of forests, or a text with one candidate "
+        "for each sentence; NAME is the file's name up to the first dot if not given",
     )
     add_formats(parser, "all files")
     parser.add_argument(
         "--missing",
         choices=("flag", "min", "0", "error"),
         default="flag",
-        help="scores of a system that lacks the candidate: min, the smallest values of its list; flag, the same with a "
-        "feature NAME.missing that is 1; 0; or an error (default: flag)",
+        help="what stands for the scores of a system that lacks the candidate: min, the smallest values of its list; "
+        "flag, these and a feature NAME.missing of 1; 0; error, nothing (default: flag)",
     )
     parser.add_argument(
         "--scores",
         choices=("all", "totals"),
         default="all",
-        help="scores of each system: all, its features and total, or the total alone, for weights that are learnt from "
-        "few sentences (default: all)",
+        help="what each system's scores are: all, its features and its total; totals, the total alone, to learn "
+        "weights from few sentences (default: all)",
     )
     parser.add_argument("--ranks", action="store_true", help="add ranks as features NAME.rank, the best is 1")
     parser.add_argument(

@@ -16,7 +16,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     options.add_metric(parser, several=True)
     options.add_post(parser)
     parser.add_argument(
-        "-o", "--output", metavar="FILE", help="write the oracle texts of whole lists under the first metric"
+        "-o", "--output", metavar="FILE", help="write the best hypothesis of each whole list under the first metric"
     )
     options.add_partial(parser)
     options.add_derivations(parser)

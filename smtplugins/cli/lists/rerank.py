@@ -45,7 +45,11 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--missing-weight", type=float, metavar="X", help="weight of features that only the test lists have"
     )
     parser.add_argument(
-        "--bootstrap", type=int, default=1000, metavar="N", help="bootstrap samples for intervals and p (default: 1000)"
+        "--bootstrap",
+        type=int,
+        default=1000,
+        metavar="N",
+        help="bootstrap samples for intervals and p-values (default: 1000)",
     )
     options.add_partial(parser)
     options.add_score_cache(parser)
