@@ -11,7 +11,10 @@ import tempfile
 import time
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from smtplugins.host.host import Host
 
 ROOT = Path(__file__).resolve().parents[2]
 EXAMPLE = ROOT / "examples/neural-scores"
@@ -20,7 +23,15 @@ BASE = {"max_position_embeddings": 512, "vocab_size": 30522}
 SIZES = {
     "2 layers x 128": {"hidden_size": 128, "num_hidden_layers": 2, "num_attention_heads": 2, "intermediate_size": 512},
     "3 layers x 256": {"hidden_size": 256, "num_hidden_layers": 3, "num_attention_heads": 4, "intermediate_size": 1024},
+    "MiniLM: 6 layers x 384": {
+        "hidden_size": 384,
+        "num_hidden_layers": 6,
+        "num_attention_heads": 12,
+        "intermediate_size": 1536,
+    },
 }
+FEWER = 5
+"""The largest model, whose time outside is a small share, scores this part of the lists."""
 
 
 def made_lists(folder: Path, sentences: int) -> None:
@@ -73,39 +84,49 @@ class Clock:
         return found
 
 
-def neural(sentences: int = SENTENCES) -> dict[str, Any]:
-    """Candidates a second of wall time, and the share of the time outside the model, for two sizes of model."""
+def reranked(host: Host, clock: Clock, folder: Path, feature: str, sentences: int) -> dict[str, Any]:
+    """Rerank the lists of a folder by a feature; the time, and the part of it outside the model."""
     from smtplugins.host.features.scoring import activate, score_lists
     from smtplugins.host.files.lists import ListStream
+
+    clock.wall = clock.cpu = 0.0
+    start, cpu = time.perf_counter(), time.process_time()
+    active = activate(host.registry, [feature])
+    lists = host.read(folder / "nbest", source=folder / "source")
+    runner = host.registry.make("runners", "serial")
+    scored = ListStream(lambda: score_lists(lists, active, runner), "nbest", lists.format)
+    host.write_best(scored.rescore({"neural-quality": 1.0, "LM0": 0.1}), folder / "best")
+    wall, total = time.perf_counter() - start, time.process_time() - cpu
+    count = sentences * CANDIDATES
+    return {
+        "candidates": count,
+        "wall_s": wall,
+        "cpu_s": total,
+        "candidates_per_s": count / wall,
+        "candidates_per_cpu_s": count / total,
+        "outside_the_model": 1 - clock.wall / wall,
+        "cpu_outside_the_model": 1 - clock.cpu / total,
+        "cpu_us_outside_per_candidate": 1e6 * (total - clock.cpu) / count,
+    }
+
+
+def neural(sentences: int = SENTENCES) -> dict[str, Any]:
+    """Candidates a second of wall time, and the share of the time outside the model, by its size and threads."""
     from smtplugins.host.loading.manager import load_plugins
 
     found: dict[str, Any] = {}
     clock = Clock()
     with tempfile.TemporaryDirectory() as name:
-        folder = Path(name)
-        made_lists(folder, sentences)
         for size, config in SIZES.items():
-            path = folder / size.replace(" ", "")
-            made_model(path, config)
-            host = load_plugins(score_cache=folder / "scores")
-            runs = {}
-            for run in ("first", "kept"):
-                clock.wall = clock.cpu = 0.0
-                start, cpu = time.perf_counter(), time.process_time()
-                active = activate(host.registry, [f"neural-quality,path={path}"])
-                lists = host.read(folder / "nbest", source=folder / "source")
-                runner = host.registry.make("runners", "serial")
-                scored = ListStream(lambda a=active, n=lists, r=runner: score_lists(n, a, r), "nbest", lists.format)  # type: ignore[misc]
-                host.write_best(scored.rescore({"neural-quality": 1.0, "LM0": 0.1}), folder / "best")
-                wall, total = time.perf_counter() - start, time.process_time() - cpu
-                runs[run] = {
-                    "wall_s": wall,
-                    "cpu_s": total,
-                    "candidates_per_s": sentences * CANDIDATES / wall,
-                    "candidates_per_cpu_s": sentences * CANDIDATES / total,
-                    "outside_the_model": 1 - clock.wall / wall,
-                    "cpu_outside_the_model": 1 - clock.cpu / total,
-                    "cpu_us_outside_per_candidate": 1e6 * (total - clock.cpu) / (sentences * CANDIDATES),
+            count = sentences if size != list(SIZES)[-1] else max(1, sentences // FEWER)
+            folder = Path(name) / size.replace(" ", "").replace(":", "-")
+            folder.mkdir()
+            made_lists(folder, count)
+            made_model(folder / "model", config)
+            for threads in (1, 2):
+                host = load_plugins(score_cache=folder / f"scores-{threads}")
+                feature = f"neural-quality,path={folder / 'model'},threads={threads}"
+                found[f"{size}, {threads} threads"] = {
+                    run: reranked(host, clock, folder, feature, count) for run in ("first", "kept")
                 }
-            found[size] = runs
     return found

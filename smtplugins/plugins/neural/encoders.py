@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from smtplugins.contracts.errors import UsageError
 from smtplugins.plugins.neural.batches import batches, encode, padded
 from smtplugins.plugins.neural.folder import ModelFolder
+from smtplugins.plugins.neural.pairs import PairTokens, Row
 from smtplugins.plugins.neural.runtime import bad_file
 from smtplugins.plugins.neural.scoring import ModelMetric, NeuralFeature, Texts
 
@@ -23,13 +24,11 @@ Order = Literal["source-target", "target-source"]
 Pooling = Literal["mean", "cls", "output"]
 
 
-def _arrays(encoded: Sequence[Any], pad: int) -> dict[str, NDArray[Any]]:
-    """Input arrays of encoded texts, padded on the right."""
-    import numpy as np
-
-    numbers, mask = padded([one.ids for one in encoded], pad)
-    kinds, _ = padded([one.type_ids for one in encoded])
-    return {"input_ids": numbers, "attention_mask": mask, "token_type_ids": kinds.astype(np.int64)}
+def _arrays(rows: Sequence[Row], pad: int) -> dict[str, NDArray[Any]]:
+    """Input arrays of the tokens of texts or pairs, padded on the right."""
+    numbers, mask = padded([ids for ids, _ in rows], pad)
+    kinds, _ = padded([kinds for _, kinds in rows])
+    return {"input_ids": numbers, "attention_mask": mask, "token_type_ids": kinds}
 
 
 class SentenceEncoder:
@@ -76,10 +75,10 @@ class SentenceEncoder:
             ["sentence_embedding"] if sentence else ["last_hidden_state", "token_embeddings"],
             "pooling=output takes sentence_embedding, pooling=mean and cls the states of tokens",
         )
-        encoded = encode(self._tokenizer, texts)
+        rows = [(one.ids, one.type_ids) for one in encode(self._tokenizer, texts)]
         found: list[Any] = [None] * len(texts)
-        for chosen in batches([len(one.ids) for one in encoded], self._batch):
-            arrays = _arrays([encoded[i] for i in chosen], self._pad)
+        for chosen in batches([len(ids) for ids, _ in rows], self._batch):
+            arrays = _arrays([rows[i] for i in chosen], self._pad)
             states = self.model.run(arrays, name)
             shape = arrays["input_ids"].shape[: 1 if sentence else 2]
             if states.ndim != len(shape) + 1 or states.shape[:-1] != shape:
@@ -132,13 +131,16 @@ class PairRegression:
         self.order = order
         self._label = label
         self._batch = batch
-        self._tokenizer: Any = None
+        self._tokens: PairTokens | None = None
         self._pad = 0
 
-    def _prepare(self) -> None:
+    def _prepare(self) -> PairTokens:
         self.model.check_inputs(("input_ids",), _ALLOWED, "expected a regression head, task text-classification")
-        self._tokenizer = self.folder.tokenizer(self.folder.limit())
-        self._pad = self.folder.token(self._tokenizer, "pad_token") or 0
+        limit = self.folder.limit()
+        tokenizer = self.folder.tokenizer(limit)
+        self._pad = self.folder.token(tokenizer, "pad_token") or 0
+        self._tokens = PairTokens(tokenizer, limit, swapped=self.order == "target-source")
+        return self._tokens
 
     def described(self) -> str:
         """What scores depend on beside the model's files."""
@@ -148,14 +150,12 @@ class PairRegression:
         """Return a number for each pair of source and target."""
         import numpy as np
 
-        if self._tokenizer is None:
-            self._prepare()
+        tokens = self._tokens or self._prepare()
         name = self.model.output(["logits", "score", "scores"])
-        swapped = self.order == "target-source"
-        encoded = encode(self._tokenizer, [(b, a) if swapped else (a, b) for a, b in pairs])
+        rows = tokens.rows(pairs)
         scores = np.empty(len(pairs))
-        for chosen in batches([len(one.ids) for one in encoded], self._batch):
-            found = self.model.run(_arrays([encoded[i] for i in chosen], self._pad), name)
+        for chosen in batches([len(ids) for ids, _ in rows], self._batch):
+            found = self.model.run(_arrays([rows[i] for i in chosen], self._pad), name)
             scores[chosen] = self._column(found, len(chosen))
         return scores
 
