@@ -41,6 +41,7 @@ METHODS = [
     "mbr_forests",
     "merge",
     "metric",
+    "new_config",
     "oracle",
     "prepare",
     "read",

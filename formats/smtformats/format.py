@@ -37,7 +37,8 @@ class Format:
     phrases, but perhaps not listed (:class:`smtformats.grammar.shared.lookup.PhraseLookup`), or returns None if it is
     to be loaded; it takes the options of ``parse``. ``carries`` names the extra fields of records that ``write``
     keeps, ``*`` stands for all. ``example`` is a small file of the format, shown on its page. ``confirms(path)`` tells
-    by the whole file whether it is of this format, for formats whose files begin alike.
+    by the whole file whether it is of this format, for formats whose files begin alike. ``probabilities`` is a regular
+    expression for the names of features of rules that are logarithms of probabilities, of either sign.
 
     If several formats match, the lowest ``fallback`` wins: a format that is more specific than one of 0 has -1.
 
@@ -60,6 +61,7 @@ class Format:
     confirms: Callable[[str | os.PathLike[str]], bool] | None = None
     suffixes: tuple[str, ...] = ()
     carries: frozenset[str] = frozenset()
+    probabilities: str = ""
     fallback: int = 0
     binary: bool = False
     folder: bool = False

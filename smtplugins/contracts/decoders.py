@@ -106,6 +106,23 @@ class TableDecoder(Protocol):
 
 
 @runtime_checkable
+class UsualFeatures(Protocol):
+    """A decoder that says which features a new configuration has, as in a run.yaml: ``oov,value=-100``.
+
+    The class has the attribute. A feature that reads a file (``FileFeature``) is there once for each file of its kind.
+    """
+
+    usual_features: Sequence[str]
+
+
+@runtime_checkable
+class StartingDecoder(Protocol):
+    """A decoder with start weights by name, for features of its own; they take precedence over those of features."""
+
+    start_weights: Mapping[str, float]
+
+
+@runtime_checkable
 class PassDecoder(Protocol):
     """A decoder that searches its forests again with the features of ``resources.passes``: the number of passes."""
 

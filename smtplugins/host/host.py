@@ -14,6 +14,7 @@ from smtplugins.host.files.lists import ListStream, read, read_weights, write_be
 from smtplugins.host.files.opening import Path
 from smtplugins.host.loading.registry import Registry
 from smtplugins.host.methods.caches import Caches
+from smtplugins.host.methods.configuring import Configuring
 from smtplugins.host.methods.estimation import Estimation
 from smtplugins.host.methods.judging import Judging
 from smtplugins.host.methods.learning import Learning
@@ -36,7 +37,7 @@ AnySpec = str | Mapping[str, Any] | Spec
 Note = Callable[[str], None]
 
 
-class Host(Judging, Learning, Estimation, Caches):
+class Host(Configuring, Judging, Learning, Estimation, Caches):
     """Loaded plugins (``plugins``), their offers (``registry``), and a method for each job.
 
     Features and metrics keep slow scores in the folder ``score_cache`` and tell ``note`` what the user should know.
@@ -296,40 +297,6 @@ class Host(Judging, Learning, Estimation, Caches):
         from smtplugins.host.files.description import describe
 
         return describe(self, path, format)
-
-    def show_config(
-        self,
-        config: Path | RunConfig,
-        overrides: Overrides = (),
-        *,
-        load: bool = False,
-        cache: str | None = None,
-        ignore: str | Iterable[str] = (),
-        note: Note = lambda text: None,
-    ) -> str:
-        """Check a configuration with its decoder's and features' options; return it as a run.yaml.
-
-        The text has all keys that are set, with absolute paths; settings of a toolkit that are not used are comments.
-        With ``load`` its features, tables and decoder are loaded and the names of its weights checked, so that what is
-        shown runs. Other arguments are those of :meth:`translator`.
-        """
-        from smtplugins.host.config.weight_names import check_names
-        from smtplugins.host.decode.translator import make_translator
-
-        record = config_of(config, overrides, ignore)
-        if record.decoder is not None and load:
-            check_names(make_translator(self, record, cache=cache, note=note).loaded(), [], note)
-        elif record.decoder is not None:
-            with record.at("decoder"):
-                self.registry.check("decoders", record.decoder)
-        for i, feature in enumerate(record.model.features):
-            with record.at("model", "features", str(i)):
-                self.registry.check("features", feature, without=("name", "tuneable"))
-        for i, later in enumerate(record.model.passes):
-            for j, feature in enumerate(later.features):
-                with record.at("model", "passes", str(i), "features", str(j)):
-                    self.registry.check("features", feature, without=("name", "tuneable"))
-        return record.shown()
 
     def translator(
         self,

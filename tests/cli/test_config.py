@@ -208,3 +208,23 @@ def test_what_is_shown_can_be_loaded(smt: Smt) -> None:
     found = smt("config", "show", "-c", "run.yaml", "--set", "model.weights=weights")
     assert (found.code, found.out) == (2, "")
     assert "weights of unknown features: 'q' (line 2, the nearest is 'p')" in found.err
+
+
+def test_a_new_configuration_decodes(smt: Smt) -> None:
+    Path("model").mkdir()
+    Path("model/table").write_text("x ||| a ||| 0.5 0.5 0.5 0.5 ||| 0-0 ||| 1 1 1\n")
+    Path("runs").mkdir()
+    made = smt("config", "new", "--decoder", "phrase,pop_limit=7", "--from", "model", "--from", "en.klm", "--set",
+               "metric=chrf", "-o", "runs/run.yaml")  # fmt: skip
+    assert (made.code, made.out, made.err) == (0, "", "")
+    decoded = smt("decode", "-c", "runs/run.yaml", "-i", "-", stdin="x new\n")
+    assert (decoded.code, decoded.out) == (0, "a new\n")
+    assert "those that tuning starts from are used" in decoded.err
+    shown = smt("config", "show", "runs/run.yaml", "-q").ok()
+    assert "decoder: {name: phrase, pop_limit: 7}\n" in shown
+    assert "metric: chrf\n" in shown
+    printed = smt("config", "new", "--decoder", "hiero")
+    assert (printed.code, printed.err) == (0, "smt: note: fill in: model.tables\n")
+    assert printed.out.startswith("# decoder hiero: ")
+    wrong = smt("config", "new", "--decoder", "hierro")
+    assert (wrong.code, "did you mean 'hiero'" in wrong.err) == (2, True)

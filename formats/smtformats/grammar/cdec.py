@@ -46,7 +46,7 @@ from smtformats.grammar.shared.lines import (
     verify,
 )
 from smtformats.grammar.shared.scanning import scan
-from smtformats.grammar.shared.shapes import joshuas_lead
+from smtformats.grammar.shared.shapes import GIVENS, joshuas_lead
 from smtformats.writing import own, write_each
 
 NAME = "cdec-grammar"
@@ -334,5 +334,6 @@ FORMAT = Format(
     write=write,
     load=load,
     carries=frozenset({"alignment", "tree", "level"}),
+    probabilities=GIVENS,
     example="[X] ||| [X,1] haus ||| [X,1] house ||| EgivenF=0.5 CountEF=2 ||| 1-1\n",
 )

@@ -101,5 +101,6 @@ FORMAT = Format(
     parse=parse,
     write=write,
     load=load,
+    probabilities=".*",
     example="ein haus ||| a house ||| -0.30103\n",
 )

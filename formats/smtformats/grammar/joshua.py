@@ -44,7 +44,7 @@ from smtformats.grammar.shared.lines import (
     side_text,
     verify,
 )
-from smtformats.grammar.shared.shapes import is_grammar, joshuas_lead
+from smtformats.grammar.shared.shapes import GIVENS, is_grammar, joshuas_lead
 from smtformats.tokens import is_number
 from smtformats.writing import own, write_each
 
@@ -201,6 +201,7 @@ FORMAT = Format(
     write=write,
     load=load,
     carries=frozenset({"alignment", "counts"}),
+    probabilities=GIVENS,
     fallback=1,
     example="[X] ||| el [X,1] come ||| the [X,1] eats ||| 0.5 1 OOV=1 ||| 0-0 2-2 ||| 2\n",
 )

@@ -28,6 +28,7 @@ from smtformats.columns import GrammarColumns
 from smtformats.format import Format
 from smtformats.grammar.rules import Rule
 from smtformats.grammar.shared.lines import MAX_FEATURES, MAX_SYMBOLS
+from smtformats.grammar.shared.shapes import GIVENS
 
 NAME = "joshua-packed"
 OWNER = "pt"
@@ -76,5 +77,6 @@ FORMAT = Format(
     matches=matches,
     parse=parse,
     load=load,
+    probabilities=GIVENS,
     folder=True,
 )

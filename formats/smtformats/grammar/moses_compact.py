@@ -36,6 +36,7 @@ from smtformats.format import Format
 from smtformats.grammar.rules import Rule
 from smtformats.grammar.shared.lookup import NotListed, columns_of, encodable, listed_phrases
 from smtformats.grammar.shared.moses_tables import TABLE
+from smtformats.grammar.shared.shapes import VECTORS
 from smtformats.tokens import vector
 
 if TYPE_CHECKING:
@@ -182,4 +183,5 @@ FORMAT = Format(
     load=load,
     lookup=lookup,
     confirms=confirms,
+    probabilities=VECTORS,
 )

@@ -38,7 +38,7 @@ from smtformats.grammar.rules import NonTerminal, Rule
 from smtformats.grammar.shared.lines import MAX_FEATURES, MAX_SYMBOLS, read_rules, side_text
 from smtformats.grammar.shared.moses_tables import TABLE, Points, TableReader, TableWriter
 from smtformats.grammar.shared.scanning import scan_table
-from smtformats.grammar.shared.shapes import is_phrase_table
+from smtformats.grammar.shared.shapes import VECTORS, is_phrase_table
 from smtformats.writing import write_each
 
 NAME = "moses-phrases"
@@ -97,5 +97,6 @@ FORMAT = Format(
     write=write,
     load=load,
     carries=frozenset({"alignment", "counts", "properties"}),
+    probabilities=VECTORS,
     example="ein haus ||| a house ||| 0.5 0.25 1 0.125 ||| 0-0 1-1 ||| 4 2 2 ||| domain_tv 1 ||| {{Counts 4 2 2}}\n",
 )

@@ -36,6 +36,7 @@ from smtformats.columns import GrammarColumns
 from smtformats.format import Format
 from smtformats.grammar.rules import Rule
 from smtformats.grammar.shared.moses_tables import TABLE
+from smtformats.grammar.shared.shapes import VECTORS
 
 if TYPE_CHECKING:
     from smtformats.grammar.shared.lookup import PhraseLookup
@@ -107,5 +108,6 @@ FORMAT = Format(
     parse=parse,
     load=load,
     lookup=lookup,
+    probabilities=VECTORS,
     folder=True,
 )

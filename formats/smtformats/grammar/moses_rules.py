@@ -27,7 +27,7 @@ from smtformats.grammar.rules import NonTerminal, Rule
 from smtformats.grammar.shared.lines import MAX_FEATURES, MAX_SYMBOLS, quantity, read_rules, side_text
 from smtformats.grammar.shared.moses_tables import TABLE, Points, TableReader, TableWriter
 from smtformats.grammar.shared.scanning import scan_table
-from smtformats.grammar.shared.shapes import is_rule_table
+from smtformats.grammar.shared.shapes import VECTORS, is_rule_table
 from smtformats.writing import write_each
 
 NAME = "moses-rules"
@@ -146,5 +146,6 @@ FORMAT = Format(
     write=write,
     load=load,
     carries=frozenset({"alignment", "counts", "properties"}),
+    probabilities=VECTORS,
     example="[X][NP] schläft [X] ||| [X][NP] sleeps [S] ||| 0.5 0.25 1 0.125 ||| 0-0 1-1 ||| 4 2 2 ||| |||\n",
 )

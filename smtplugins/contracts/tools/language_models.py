@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from smtplugins.core.lm.ngram_model import check_lm, read_lm
+from smtplugins.core.lm.ngram_model import check_lm, lm_format, read_lm
 
 __all__ = [
     "check_lm",
+    "lm_format",
     "read_lm",
 ]

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from smtplugins.contracts.options import option
 from smtplugins.contracts.spec import Spec
 
 
@@ -17,13 +18,13 @@ class ForestPass:
     ``summary`` are options of the decoder: the first two are the decoder's own unless given, the others are off.
     """
 
-    features: tuple[Spec, ...] = ()
-    weights: Path | None = None
-    search: str | None = None
-    pop_limit: int | None = None
-    beam_prune: float | None = None
-    density_prune: float | None = None
-    summary: str | None = None
+    features: tuple[Spec, ...] = option((), "further features")
+    weights: Path | None = option(None, "weights; default: those of the pass before")
+    search: str | None = option(None, "cube_pruning or full; default: the decoder's")
+    pop_limit: int | None = option(None, "edges that cube pruning pops for each node; default: the decoder's")
+    beam_prune: float | None = option(None, "drop edges this far below the best derivation")
+    density_prune: float | None = option(None, "keep this many edges for each edge of the best derivation")
+    summary: str | None = option(None, "a feature of the posteriors of edges")
 
     def options(self) -> dict[str, Any]:
         """The options of the decoder in this pass."""

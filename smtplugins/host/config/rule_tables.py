@@ -3,19 +3,25 @@
 from __future__ import annotations
 
 import dataclasses
+import itertools
 import os
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from smtformats import Format, FormatError, GrammarColumns
+from smtplugins.contracts.options import option
 from smtplugins.contracts.spec import Spec
 from smtplugins.host.files.opening import format_options, load_rules, open_known, with_options
 
 if TYPE_CHECKING:
     from smtformats.grammar.shared.lookup import PhraseLookup
+
+
+_START = 0.2
+_FIRST_RULES = 1000
 
 
 @dataclass(frozen=True)
@@ -31,16 +37,16 @@ class RuleTable:
     are at most so many; -1 for any number, 0 for a table that is always used.
     """
 
-    path: Path
-    name: str = ""
-    owner: str = ""
-    limit: int = 0
-    max_span: int | None = None
-    format: str | None = None
-    scores: int | None = None
-    position: int = 0
-    tuneable: bool = True
-    backoff: int = 0
+    path: Path = option(doc="the file, or the folder of a packed table")
+    name: str = option("", "the name of its scores, where the format has none")
+    owner: str = option("", "Joshua's owner")
+    limit: int = option(0, "target sides kept for a source side; 0 for all")
+    max_span: int | None = option(None, "the longest span; default: the decoder's")
+    format: str | None = option(None, "its format; default: detected")
+    scores: int | None = option(None, "the number of scores of a rule, which is checked")
+    position: int = option(0, "the number of features and tables before its scores in lists")
+    tuneable: bool = option(True, "its weights are learnt")
+    backoff: int = option(0, "used for words up to this length that no table before it has; 0: always; -1: any length")
 
     def load(self, formats: Iterable[Format] | None = None, cache: str | None = None) -> GrammarColumns:
         """Load the rules."""
@@ -50,6 +56,30 @@ class RuleTable:
         """Open a table that is looked up by source phrase; ``None`` if the format has all its rules to load."""
         record = self._record(formats)
         return None if record.lookup is None else record.lookup(self.path)
+
+    def start_weights(self, formats: Iterable[Format] | None = None) -> dict[str, float]:
+        """The weights that tuning starts from, of features that are probabilities by the format or in every rule.
+
+        A probability weighs 0.2, as in Moses, other features 0. The sign is that of a logarithm that is at most 0; a
+        cost, which is at least 0, has the other. It is seen in the first rules, so that no large table is loaded.
+        """
+        record = self._record(formats)
+        opened = None if record.lookup is None else record.lookup(self.path)
+        if opened is not None:
+            values: dict[str, list[float]] = {name: [] for name in opened.columns(()).names[:]}
+            count = 0
+        else:
+            values, count = {}, 0
+            with open_known(self.path, "grammar", self.format, formats) as table:
+                table.record = record
+                for rule in itertools.islice(table.records(), _FIRST_RULES):
+                    count += 1
+                    for name, value in zip(rule.names, rule.values, strict=True):
+                        values.setdefault(name, []).append(value)
+        known = re.compile(record.probabilities)
+        weights = {name: _start(seen) if known.fullmatch(name) else 0.0 for name, seen in values.items()}
+        # A feature of few rules is sparse: there may be millions.
+        return {name: weight for name, weight in weights.items() if weight or len(values[name]) == count}
 
     def _record(self, formats: Iterable[Format] | None) -> Format:
         """The table's format, with the table's name or owner as its option unless its options say another."""
@@ -78,6 +108,12 @@ class RuleTable:
         rest = [field for field in dataclasses.fields(self) if field.name != "path"]
         shown = {field.name: value for field in rest if (value := getattr(self, field.name)) != field.default}
         return {"path": path, **shown} if shown else path
+
+
+def _start(values: Sequence[float]) -> float:
+    """The start weight of a probability with these logarithms or costs; one value for all is a penalty of phrases."""
+    is_cost = bool(values) and min(values) >= 0 and max(values) > min(values)
+    return -_START if is_cost else _START
 
 
 def merged(tables: Iterable[RuleTable], features: Iterable[Spec]) -> tuple[Spec | RuleTable, ...]:

@@ -23,82 +23,19 @@ from smtformats.escapes import SCHEMES
 from smtformats.files import BOM, open_bytes, shown_name
 from smtformats.grammar.shared.lines import FLOAT32_END
 from smtplugins.contracts.errors import SmtError, UsageError
+from smtplugins.contracts.options import option
 from smtplugins.contracts.spec import Spec, suggestion
 from smtplugins.host.arguments import argument
 from smtplugins.host.config.composing import ConfigError, compose
 from smtplugins.host.config.old_keys import old_key_notes, translate
-from smtplugins.host.config.passes import ForestPass
+from smtplugins.host.config.records import ModelConfig as ModelConfig
+from smtplugins.host.config.records import OutputConfig as OutputConfig
 from smtplugins.host.config.rule_tables import RuleTable
 from smtplugins.host.config.written import as_yaml
 from smtplugins.host.errors import message
 
 Override = str | tuple[str, Any]
 """``decoder.pop_limit=200``, whose value is read as YAML, or the key and a value: ``("decoder.pop_limit", 200)``."""
-
-
-@dataclass(frozen=True)
-class ModelConfig:
-    """Tables, features and weights. ``grammar_format`` applies to all tables, per-sentence grammars too.
-
-    ``missing`` is the weight of features that ``weights`` does not have, 0 by default. ``passes`` come after the first.
-    """
-
-    tables: tuple[RuleTable, ...] = ()
-    grammar_format: str | None = None
-    features: tuple[Spec, ...] = ()
-    weights: Path | None = None
-    missing: int | None = None
-    passes: tuple[ForestPass, ...] = ()
-
-    @property
-    def paths(self) -> tuple[Path, ...]:
-        """The files of tables and weights, and those that options of features name."""
-        features = [*self.features, *(feature for one in self.passes for feature in one.features)]
-        named = [str(value) for feature in features for value in feature.options.values()]
-        weights = [path for path in (self.weights, *(one.weights for one in self.passes)) if path is not None]
-        return (
-            *(table.path for table in self.tables),
-            *weights,
-            *(Path(name) for name in named if os.path.isfile(name)),
-        )
-
-
-@dataclass(frozen=True)
-class OutputConfig:
-    """Results: ``dir`` is the folder of a tuning run, ``nbest`` the length of n-best lists; without it there are none.
-
-    ``unique``, ``format`` and ``fields`` (``host/files/list_fields.py``) apply to lists that are written, into the file
-    ``lists`` if it is set, beside the translations. ``template`` is Joshua's output-format for each hypothesis
-    (``host/files/joshua_output.py``), listed again by scores with references if it is ``rescored``; ``project_case``
-    gives translations the case of aligned source words. ``choice`` says which translation is printed
-    (``host/decode/printing``), ``show`` which parts its line has. ``alignments``,
-    ``unknowns`` and ``graphs`` are files of word alignments, unknown words and search graphs, by default in
-    moses-search-graph, ``gains`` is a file of the texts that ``choice: lattice-mbr`` chose from, ``details`` of the
-    phrases and features of the best derivations (``host/decode/printing/details.py``). ``forests`` is the folder of
-    each sentence's forest, in ``forests_format``. Ids of sentences that are lines begin at ``first_id``, 0 by default.
-    Tuning uses none of these.
-    """
-
-    dir: Path | None = None
-    nbest: int | None = None
-    unique: bool = False
-    format: str = "moses-nbest"
-    fields: tuple[str, ...] = ()
-    template: str | None = None
-    rescored: Spec | None = None
-    project_case: bool | None = None
-    lists: Path | None = None
-    choice: Spec | None = None
-    show: tuple[str, ...] = ()
-    alignments: Path | None = None
-    unknowns: Path | None = None
-    graphs: Path | None = None
-    graphs_format: str | None = None
-    gains: Path | None = None
-    details: Path | None = None
-    first_id: int | None = None
-    forests: Path | None = None
-    forests_format: str | None = None
 
 
 @dataclass(frozen=True)
@@ -110,18 +47,18 @@ class RunConfig:
     unless ``-j`` gives a number of processes.
     """
 
-    plugins: tuple[str, ...] = ()
-    source: Path | None = None
-    source_format: Spec | None = None
-    escape: str | None = None
-    references: tuple[Path, ...] = ()
-    decoder: Spec | None = None
-    model: ModelConfig = field(default_factory=ModelConfig)
-    learner: Spec | None = None
-    metric: Spec | None = None
-    runner: Spec | None = None
-    seed: int = 1
-    output: OutputConfig = field(default_factory=OutputConfig)
+    plugins: tuple[str, ...] = option((), "plugins to load, each a module, an installed plugin's name or a .py file")
+    source: Path | None = option(None, "the text to translate, and to tune on")
+    source_format: Spec | None = option(None, "the format of the source; default: detected")
+    escape: str | None = option(None, f"how the words of the model are escaped: {', '.join(SCHEMES)}; default: not")
+    references: tuple[Path, ...] = option((), "reference translations of the source, to tune with")
+    decoder: Spec | None = option(None, "the decoder and its options; `smt decoders` lists them")
+    model: ModelConfig = field(default_factory=ModelConfig, metadata={"doc": "tables, features and weights"})
+    learner: Spec | None = option(None, "learns the weights; `smt learners` lists them; default: mert")
+    metric: Spec | None = option(None, "the metric to tune for; `smt metrics` lists them; default: bleu")
+    runner: Spec | None = option(None, "decodes sentences in parallel: processes,jobs=4; default: one after the other")
+    seed: int = option(1, "random seed of tuning")
+    output: OutputConfig = field(default_factory=OutputConfig, metadata={"doc": "what is written, and how"})
     _tree: _Tree | None = field(default=None, init=False, repr=False, compare=False)
     _toolkit: str = field(default="", init=False, repr=False, compare=False)
     _notes: tuple[str, ...] = field(default=(), init=False, repr=False, compare=False)
@@ -326,7 +263,7 @@ class _Tree:
 
     def override(self, plain: Any, override: Override) -> None:
         """Put the value of ``a.b=value`` into the plain tree."""
-        path, value = _read_override(override) if isinstance(override, str) else override
+        path, value = read_override(override) if isinstance(override, str) else override
         keys = path.strip().split(".")
         if not isinstance(plain, dict):
             raise self.error((), "expected keys and values")
@@ -381,6 +318,9 @@ class _Tree:
         return value
 
     def _record(self, value: Any, wanted: Any, key: tuple[str, ...]) -> Any:
+        if value is None and key and wanted in (ModelConfig, OutputConfig):
+            # A key whose keys below are all comments.
+            value = {}
         if not isinstance(value, Mapping):
             shown = quote(value) if isinstance(value, str) else repr(value)
             raise self.error(key, f"expected keys and values, found {shown}")
@@ -398,10 +338,10 @@ class _Tree:
         missing = record.missing if isinstance(record, ModelConfig) else None
         if missing is not None and not abs(missing) < FLOAT32_END:
             raise self.error((*key, "missing"), "expected a number that fits 32-bit floats, found a larger one")
-        for name, least in (("nbest", 1), ("first_id", 0)):
-            number = getattr(record, name) if isinstance(record, OutputConfig) else None
-            if number is not None and number < least:
-                raise self.error((*key, name), f"expected a number from {least} on, found {number}")
+        for field_ in dataclasses.fields(record) if isinstance(record, OutputConfig) else ():
+            number, least = getattr(record, field_.name), field_.metadata.get("least")
+            if number is not None and least is not None and number < least:
+                raise self.error((*key, field_.name), f"expected a number from {least} on, found {number}")
         return record
 
     def _spec(self, value: Any, key: tuple[str, ...]) -> Spec:
@@ -428,7 +368,7 @@ def _types(record: type) -> dict[str, Any]:
     return {field.name: hints[field.name] for field in dataclasses.fields(record) if field.init}
 
 
-def _read_override(text: str) -> tuple[str, Any]:
+def read_override(text: str) -> tuple[str, Any]:
     """The key and the value of ``a.b=value``."""
     import yaml
 

@@ -12,6 +12,7 @@ from smtformats.weights.lines import FileWeights
 from smtplugins.contracts.data import Sentence
 from smtplugins.contracts.errors import UsageError
 from smtplugins.contracts.models import Model
+from smtplugins.host.arguments import argument
 from smtplugins.host.decode.translator import Translator
 
 _IGNORING = ("cdec", "joshua")
@@ -48,6 +49,11 @@ def check_names(translator: Translator, sentences: Sequence[Sentence], note: Cal
     toolkits that ignore unknown weights.
     """
     own = sentences[0].grammars if sentences else ()
+    if translator.started and own:
+        raise UsageError(
+            f"no weights: expected some for the features of grammars of single sentences ({argument('weights=FILE')}, "
+            "or model.weights in the configuration)"
+        )
     for weights in translator.pass_weights:
         check_names(replace(translator, model=Model(dict(weights)), given=weights, pass_weights=()), sentences, note)
     names = getattr(translator.decoder, "table_names", lambda own: None)(own)

@@ -17,7 +17,7 @@ def as_yaml(record: Any) -> str:
 
     def dumped(unicode: bool) -> str:
         text: str = yaml.safe_dump(
-            _plain(record), sort_keys=False, allow_unicode=unicode, default_flow_style=None, width=110
+            plain(record), sort_keys=False, allow_unicode=unicode, default_flow_style=None, width=110
         )
         return text
 
@@ -26,7 +26,8 @@ def as_yaml(record: Any) -> str:
     return dumped(False) if any(char in text for char in "\x85\u2028\u2029") else text
 
 
-def _plain(value: Any) -> Any:
+def plain(value: Any) -> Any:
+    """A value as YAML has it: texts, numbers, lists and mappings."""
     if isinstance(value, RuleTable):
         return value.plain()
     if isinstance(value, Spec):
@@ -36,8 +37,8 @@ def _plain(value: Any) -> Any:
         return {"name": value.name, **value.options} if value.options else value.name
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         fields = (field.name for field in dataclasses.fields(value) if field.init)
-        shown = {name: _plain(getattr(value, name)) for name in fields}
+        shown = {name: plain(getattr(value, name)) for name in fields}
         return {name: item for name, item in shown.items() if item not in (None, [], {})}
     if isinstance(value, tuple):
-        return [_plain(item) for item in value]
+        return [plain(item) for item in value]
     return os.fspath(value) if isinstance(value, Path) else value

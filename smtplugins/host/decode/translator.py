@@ -17,6 +17,7 @@ from smtplugins.host.arguments import argument
 from smtplugins.host.config.loaded_passes import check_decoder, check_summaries, with_weights
 from smtplugins.host.config.resources import resources
 from smtplugins.host.config.rule_tables import RuleTable, merged
+from smtplugins.host.config.start_weights import listed_weights, start_weights
 from smtplugins.host.decode.statistics import added
 from smtplugins.host.features.rule_columns import column_names, declares_columns, is_stateful
 from smtplugins.host.features.scoring import tuneable
@@ -30,6 +31,9 @@ if TYPE_CHECKING:
     from smtplugins.host.host import Host
 
 
+START_NOTE = "no weights: those that tuning starts from are used (`smt tune` learns better ones)"
+
+
 @dataclass(frozen=True)
 class Translator:
     """A decoder and its model, with the names of the features that every n-best list shows.
@@ -38,6 +42,7 @@ class Translator:
     feature that scores the arcs of lattices, ``arc_scores`` the number of scores of an arc. ``given`` are the weights
     as they were read. ``undeclared`` are features of rules that do not say which columns they have. ``pass_columns``
     are the columns of the features of later passes, ``pass_weights`` the weights that such passes have of their own.
+    ``started`` says that there were no weights, so that the model has those that tuning starts from.
     """
 
     decoder: Decoder
@@ -53,6 +58,7 @@ class Translator:
     note: Callable[[str], None] = lambda text: None
     pass_columns: tuple[tuple[str, ...], ...] = ()
     pass_weights: tuple[Mapping[str, float], ...] = ()
+    started: bool = False
 
     def loaded(self) -> Translator:
         """Load the tables now instead of when decoding begins; return self."""
@@ -113,6 +119,8 @@ class Translator:
     def notes(self) -> list[str]:
         """Warnings to print before decoding."""
         notes = list(getattr(self.decoder, "notes", ()))
+        if self.started:
+            notes.append(f"{START_NOTE}: {listed_weights(self.model.weights)}")
         if not self.model.weights:
             where = f"{argument('weights=FILE', '-w FILE')}, or model.weights in the configuration"
             notes.append(f"no weights: all translations score 0 ({where})")
@@ -202,6 +210,7 @@ def make_translator(
         read = configured if weights is None else read
         given = replace(given, weights=_with_missing(configured, config, columns))
     weights = given.weights if weights is None else weights
+    unset = weights is None and not set_weights
     if set_weights:
         check_range(set_weights)
         read, weights = with_values(read, set_weights), {**(weights or {}), **set_weights}
@@ -210,6 +219,9 @@ def make_translator(
     with config.at("decoder"):
         decoder: Decoder = host.registry.make("decoders", config.decoder, given={"resources": given})
     check_decoder(decoder, len(given.passes))
+    # A toolkit has its own convention for a configuration without weights.
+    if unset and not config.toolkit:
+        weights = read = _with_missing(start_weights(decoder, given), config, columns)
     scoring = ((active.label, active.feature.arcs) for active in given.features if hasattr(active.feature, "arcs"))
     arc_name, arc_scores = next(scoring, (None, None))
     model = Model(dict(weights or {}))
@@ -218,6 +230,7 @@ def make_translator(
         *(decoder, model, config, columns, stateful, arc_name, loading, arc_scores, read, undeclared, note),
         pass_columns=tuple(names for one in given.passes for names in one.columns),
         pass_weights=tuple(one.weights for one in given.passes if one.weights is not None),
+        started=unset and bool(weights),
     )
 
 

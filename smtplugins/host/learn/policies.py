@@ -118,6 +118,9 @@ def tune_policy(host: Host, config: RunConfig, plan: Plan, settings: RunSettings
             f"learner {plan.learner.name!r} takes no escaped words: expected tables, sentences and references with the "
             f"same words, found escape: {config.escape}"
         )
+    if settings.start is None and config.model.weights is None:
+        # A policy has its own start, that of the task.
+        settings = replace(settings, start={})
     inputs = load_run_inputs(host, config, settings)
     decoder = inputs.translator.decoder
     if not isinstance(decoder, TaskDecoder):

@@ -58,6 +58,7 @@ class RunInputs:
                 # A runner does not change results, so a run may be resumed with another one.
                 "config": replace(config, runner=None).to_yaml(),
                 "start": dict(sorted(self.translator.model.weights.items())),
+                **({"start_from": "features and tables"} if self.translator.started else {}),
                 "learner": str(plan.learner),
                 "post": settings.post,
                 "runs": plan.runs,
@@ -73,6 +74,7 @@ class RunInputs:
 
 def load_run_inputs(host: Host, config: RunConfig, settings: RunSettings) -> RunInputs:
     """Load decoder, sentences, references and metric; raises UsageError if source or references are missing."""
+    from smtplugins.host.config.start_weights import listed_weights
     from smtplugins.host.config.weight_names import check_names
     from smtplugins.host.decode.sentences import read_source
     from smtplugins.host.decode.translator import make_translator
@@ -94,6 +96,9 @@ def load_run_inputs(host: Host, config: RunConfig, settings: RunSettings) -> Run
     translator = make_translator(host, config, settings.start, settings.cache)
     sentences = list(read_source(host, translator, config.source))
     translator = translator.loaded()
+    if translator.started:
+        listed = listed_weights(translator.model.weights)
+        settings.note(f"no start weights: learning begins with those of the features and tables: {listed}")
     lacking = translator.unweighted()
     if translator.model.weights and lacking:
         settings.note(f"features without a weight start at 0: {', '.join(lacking)}")

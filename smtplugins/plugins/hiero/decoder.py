@@ -55,6 +55,8 @@ if TYPE_CHECKING:
 class Hiero(ForestDecoder["WeightedParser"]):
     """Charts, or phrases in any order, with cube pruning or exact intersection with the stateful features."""
 
+    usual_features = ("lm", "word-penalty", "phrase-penalty", "glue", "oov,value=-100,tuneable=false")
+
     def __init__(self, *, resources: Resources, options: HieroOptions) -> None:
         super().__init__(_parser(resources, options))
         self._options = options

@@ -14,5 +14,9 @@ from smtplugins.contracts.tools.decoding import PhraseDecoder, PhraseOptions, Re
 class StackDecoder(PhraseDecoder):
     """Stacks of hypotheses, by how many source words they have translated."""
 
+    usual_features = tuple(
+        "lm lexical-reordering distortion word-penalty phrase-penalty oov,value=-100,tuneable=false".split()
+    )
+
     def __init__(self, *, resources: Resources, options: PhraseOptions) -> None:
         super().__init__(resources, options)

@@ -45,6 +45,8 @@ class ReferenceOptions(GrammarOptions):
 class Reference:
     """Charts with cube pruning, in one thread. The options are those of ``hiero``."""
 
+    usual_features = ("lm", "word-penalty", "phrase-penalty", "glue", "oov,value=-100,tuneable=false")
+
     def __init__(self, *, resources: Resources, options: ReferenceOptions) -> None:
         self._options = options
         self._pop_limit = math.inf if options.search == "full" else options.pop_limit

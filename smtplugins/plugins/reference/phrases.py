@@ -51,6 +51,10 @@ class ReferencePhraseOptions(PhraseTableOptions):
 class ReferencePhrase:
     """Stacks of hypotheses, in one thread. The options are those of ``phrase``."""
 
+    usual_features = tuple(
+        "lm lexical-reordering distortion word-penalty phrase-penalty oov,value=-100,tuneable=false".split()
+    )
+
     def __init__(self, *, resources: Resources, options: ReferencePhraseOptions) -> None:
         self._limits = options.limits()
         self._parser = SentenceParser(resources, options.parsing(), options.input_options())

@@ -33,6 +33,7 @@ class SourcePath:
             )
         self.arcs = scores
         self.components = scores + real_words
+        self.start_weights = (0.1,) if log else ()
         self._log = log
         self._real_words = real_words
 

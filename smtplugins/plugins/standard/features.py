@@ -16,7 +16,7 @@ from smtformats.files import open_lines
 from smtformats.tokens import BadField, blanks, numbers
 from smtplugins.contracts.errors import UsageError
 from smtplugins.contracts.tools.grammars import GLUE, MINTED, fragment_scores
-from smtplugins.contracts.tools.language_models import read_lm
+from smtplugins.contracts.tools.language_models import lm_format, read_lm
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -52,6 +52,8 @@ class WordPenalty:
         named = {"moses": -1.0, "cdec": -1 / math.log(10), "joshua": -1 / math.log(10)}
         self.value = named[value] if isinstance(value, str) else value
         self._count_bos = count_bos
+        # Moses' start: a reward for each word.
+        self.start_weights = (math.copysign(1.0, self.value),)
 
     def score_rules(self, rules: Rules) -> NDArray[Any]:
         """Score each target side; decoders with sentence markers have them in rules."""
@@ -101,6 +103,7 @@ class PhrasePenalty:
         if owners is not None and not self._groups:
             raise UsageError("owners: expected names of tables, found none")
         self.components = max(1, len(self._groups))
+        self.start_weights = (math.copysign(0.2, value),)
 
     def score_rules(self, rules: Rules) -> NDArray[Any]:
         """Score each rule."""
@@ -122,6 +125,8 @@ class Minted:
             raise UsageError(f"lengths: expected 1 or more, found {lengths}")
         self._value = value
         self._lengths = lengths
+        # Moses counts -100 with the weight 1; a weight like that of a count could not be learnt beside the others.
+        self.start_weights = (1.0 if value < 0 else -5.0, *(0.0 for _ in range(lengths or 0)))
 
     def score_rules(self, rules: Rules) -> NDArray[Any]:
         """Return the value, or 0; with ``lengths=N`` also an indicator for each of cdec's length classes."""
@@ -155,6 +160,7 @@ class Glue:
     """``value`` for each glue rule that joins two constituents."""
 
     components = 1
+    start_weights = (0.0,)
 
     def __init__(self, value: float = 1.0) -> None:
         self._value = value
@@ -202,6 +208,12 @@ class LanguageModelScore:
         self._markers = markers == "rules"
         self._classes = None if class_path is None else _read_classes(class_path)
         self._numbers: weakref.WeakKeyDictionary[Vocabulary, NDArray[Any]] = weakref.WeakKeyDictionary()
+        self.start_weights = (0.5, -1.0) if oov else (0.5,)
+
+    @staticmethod
+    def options_for(path: Path) -> dict[str, Any] | None:
+        """Return the option ``path`` for an ARPA or KenLM file."""
+        return {"path": str(path)} if path.is_file() and lm_format(path) else None
 
     def score_candidates(self, source: str | None, candidates: Candidates) -> NDArray[Any]:
         """Score a whole list in a single call of the model."""

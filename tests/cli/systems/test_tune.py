@@ -111,7 +111,6 @@ class TestLeftovers:
             ("-s", "empty"),
             ("-w", "empty.weights"),
             ("--set", "model.tables=no.txt"),
-            ("--set", "model.weights=null"),
             ("--set", "decoder.pop_limit=-1"),
             ("--iterations", "0"),
             ("-k", "0"),

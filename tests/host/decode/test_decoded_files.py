@@ -54,7 +54,10 @@ def test_lists_forests_and_statistics(host: Host) -> None:
     assert json.loads(Path("stats").read_text())["sentences"] == 2
     assert len(Path("built").read_text().splitlines()) == 2
     assert traced[0] == "sentence 0"
-    assert notes == ["no weights: all translations score 0 (weights=FILE, or model.weights in the configuration)"]
+    assert notes == [
+        "no weights: those that tuning starts from are used (`smt tune` learns better ones): p 0, word-penalty -1, "
+        "glue 0, pass-through -5"
+    ]
 
 
 def test_what_needs_something_else(host: Host) -> None:

@@ -59,7 +59,8 @@ class TestSystems:
         Path("w").write_text("p 3\n")
         assert system(host, None, "model.weights=w").model.weights == {"p": 3}
         assert system(host, {"p": 1.0}, "model.weights=w").model.weights == {"p": 1}
-        assert system(host).model.weights == {}
+        # Those that tuning starts from.
+        assert system(host).model.weights == {"p": 0, "word-penalty": -1, "glue": 0, "pass-through": -5}
 
     def test_features_without_a_weight_have_what_the_configuration_says(self, host: Host) -> None:
         Path("w").write_text("word-penalty 3\n")

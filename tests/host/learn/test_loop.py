@@ -282,6 +282,18 @@ class TestFolds:
 
 
 class TestStarts:
+    def test_without_weights_a_run_begins_with_those_of_features_and_tables(self, host: Host) -> None:
+        notes: list[str] = []
+        ended = run(host, "out", "mert,restarts=5", config=("model.weights=null",), iterations=1, note=notes.append)
+        assert notes[0] == (
+            "no start weights: learning begins with those of the features and tables: EgivenF 0.2, FgivenE 0.2, "
+            "LM 0.5, WordPenalty -1, Glue 0, PassThrough -5"
+        )
+        manifest = json.loads(Path("out/manifest.json").read_text())["options"]
+        assert manifest["start_from"] == "features and tables"
+        assert manifest["start"]["WordPenalty"] == -1
+        assert ended.keys() >= manifest["start"].keys()
+
     def test_a_run_with_more_features_begins_with_the_weights_of_another(self, host: Host) -> None:
         before = run(host, "out", iterations=1)
         more = Path("run.yaml").read_text().replace("glue,name=Glue", "glue,name=Glue\n    - phrase-penalty,name=PP")
@@ -412,10 +424,11 @@ class TestRefused:
         for change, message in (
             ("references=[]", "learning needs references in the configuration"),
             ("source=null", "learning needs a source in the configuration"),
-            ("model.weights=null", r"expected nonzero start weights \(start, or model.weights"),
         ):
             with pytest.raises(UsageError, match=message):
                 run(host, "out", config=(change,))
+        with pytest.raises(UsageError, match=r"expected nonzero start weights \(start, or model.weights"):
+            run(host, "out", start={"LM": 0.0})
         for options, message in (
             ({"iterations": 0}, "iterations: expected 1 or more, found 0"),
             ({"nbest": 1}, "nbest: expected 2 or more to learn from, found 1"),

@@ -15,6 +15,11 @@ _DENSE = re.compile(r"tm_\S+_[0-9]+=")
 _LABEL = re.compile(r"\[[^\[\]]+\]")
 _POINT = re.compile(r"[0-9]+-[0-9]+", re.ASCII)
 
+VECTORS = r".*\[\d+\]|tm_.+_\d+|[^_]+"
+"""The scores of a Moses table: ``NAME[0]``, ``tm_OWNER_0`` or, of a table with one, ``NAME``; others are sparse."""
+GIVENS = r"(?i:.*[ef]_?given_?[ef].*|PhraseModel_\d+|tm_.+_\d+)"
+"""The probabilities of cdec's extractors and Joshua's Thrax (EgivenF, e_given_f_lex), and values without a name."""
+
 
 def _rows(head: bytes) -> list[list[str]]:
     return [BAR.split(line.rstrip("\r")) for line in first_lines(head)]

@@ -43,6 +43,10 @@ class Swap(PhraseDecoder):
     lists and forests do not have them there. Words without a block of their own are copied.
     """
 
+    usual_features = tuple(
+        "lm lexical-reordering distortion word-penalty phrase-penalty oov,value=-100,tuneable=false".split()
+    )
+
     def __init__(self, *, resources: Resources, options: SwapOptions) -> None:
         super().__init__(resources, options)
 

@@ -88,6 +88,9 @@ class Amasis(ForestDecoder["WeightedParser"]):
     option are copied; the feature ``null`` is the logarithm of the probability that a left-out word has no translation.
     """
 
+    usual_features = ("lm", "word-penalty", "oov,value=-100,tuneable=false")
+    start_weights: Mapping[str, float] = {NULL: 0.2}
+
     def __init__(self, *, resources: Resources, options: AmasisOptions) -> None:
         own = [active for active in resources.features if isinstance(active.feature, ItgHistory)]
         self._history = _only(own)

@@ -83,6 +83,8 @@ class UmtOptions(ParsingOptions):
 class Umt(ForestDecoder["WeightedTables"]):
     """Undirected greedy decoding: one tree grows from any leaf of the forest, in any direction."""
 
+    usual_features = ("lm", "word-penalty", "phrase-penalty", "glue", "oov,value=-100,tuneable=false")
+
     def __init__(self, *, resources: Resources, options: UmtOptions) -> None:
         self.options = options
         own = [active for active in resources.features if isinstance(active.feature, Cff)]

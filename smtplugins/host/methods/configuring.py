@@ -1,0 +1,76 @@
+"""Methods of the host for configurations: write a new one, show one with its keys."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, cast
+
+from smtplugins.host.arguments import config_of, listed
+
+if TYPE_CHECKING:
+    from smtplugins.host.arguments import Overrides
+    from smtplugins.host.config.run_yaml import RunConfig
+    from smtplugins.host.files.opening import Path
+    from smtplugins.host.host import AnySpec, Host
+
+Note = Callable[[str], None]
+
+
+class Configuring:
+    """Write and check configurations."""
+
+    def new_config(
+        self,
+        decoder: AnySpec,
+        files: Path | Sequence[Path] = (),
+        *,
+        folder: Path = ".",
+        values: Mapping[str, Any] | None = None,
+        note: Note = lambda text: None,
+    ) -> str:
+        """Return a commented run.yaml for a decoder, with every key: set, to be filled in, or with its default.
+
+        ``files`` are folders and files of tables, language models and reordering tables, such as `smt extract` and
+        `smt lm` write; the decoder's usual features use them. ``folder`` is where the run.yaml will be: paths are
+        relative to it. ``values`` sets further keys: ``{"source": "dev.de", "decoder.pop_limit": 100}``. ``note`` is
+        told which files are not used and what must be filled in.
+        """
+        from smtplugins.contracts.spec import Spec
+        from smtplugins.host.config.writing.new_config import new_config
+
+        return new_config(cast("Host", self), Spec.of(decoder), listed(files), folder=folder, values=values, note=note)
+
+    def show_config(
+        self,
+        config: Path | RunConfig,
+        overrides: Overrides = (),
+        *,
+        load: bool = False,
+        cache: str | None = None,
+        ignore: str | Iterable[str] = (),
+        note: Note = lambda text: None,
+    ) -> str:
+        """Check a configuration with its decoder's and features' options; return it as a run.yaml.
+
+        The text has all keys that are set, with absolute paths; settings of a toolkit that are not used are comments.
+        With ``load`` its features, tables and decoder are loaded and the names of its weights checked, so that what is
+        shown runs. Other arguments are those of :meth:`translator`.
+        """
+        from smtplugins.host.config.weight_names import check_names
+        from smtplugins.host.decode.translator import make_translator
+
+        host = cast("Host", self)
+        record = config_of(config, overrides, ignore)
+        if record.decoder is not None and load:
+            check_names(make_translator(host, record, cache=cache, note=note).loaded(), [], note)
+        elif record.decoder is not None:
+            with record.at("decoder"):
+                host.registry.check("decoders", record.decoder)
+        for i, feature in enumerate(record.model.features):
+            with record.at("model", "features", str(i)):
+                host.registry.check("features", feature, without=("name", "tuneable"))
+        for i, later in enumerate(record.model.passes):
+            for j, feature in enumerate(later.features):
+                with record.at("model", "passes", str(i), "features", str(j)):
+                    host.registry.check("features", feature, without=("name", "tuneable"))
+        return record.shown()
