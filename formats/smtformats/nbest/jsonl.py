@@ -5,10 +5,10 @@
 ``scores`` holds the features and ``score`` is the total. A number alone is both the total and a feature of the same
 name (``scores`` gives ``score``). Candidates may be strings. Aliases: ``candidates``, ``outputs``, ``nbest`` and
 ``translations`` for the list; ``hyp``, ``translation``, ``output`` and ``hypothesis`` for the text; ``logprob`` for the
-number; ``src``, ``input`` and ``prompt`` for the source; ``sentence_id`` for the id. Ids are strings or numbers in any
-order, and ``1.0`` is ``1``; if no list has one, lists are counted from 0. All other members are kept and become extra
-fields of the hypotheses. vLLM's ``cumulative_logprob`` is the total and the feature ``logprob``; with ``token_ids``,
-``logprob_mean`` is the mean by token.
+number; ``src``, ``input`` and ``prompt`` for the source; ``sentence_id``, ``custom_id`` and ``doc_id`` for the id. Ids
+are strings or numbers in any order, and ``1.0`` is ``1``; if no list has one, lists are counted from 0. All other
+members are kept and become extra fields of the hypotheses. vLLM's ``cumulative_logprob`` is the total and the feature
+``logprob``; with ``token_ids``, ``logprob_mean`` is the mean by token.
 
 Other shapes are told by the first record (see the table); all records of a file must have one shape. They are written
 back as the lines above, with the fields that were kept. ``smt info`` names the shape and the fields left aside. Records
@@ -19,14 +19,14 @@ feature ``logprob`` (their sum), the feature ``logprob_mean`` and the field ``to
 Consecutive records of one id are one list; without ids, each record is a sentence. A prompt is no id: ``id=prompt``
 joins records of one prompt.
 
-Options name what lies elsewhere by path, names and positions between dots, ``*`` for every element:
-``--from jsonl-nbest,text=choices.*.message.content,score=choices.*.score,id=meta.segment,source=meta.src`` (also
+Options name what lies elsewhere by path, names and positions between dots, ``*`` for every element: ``--from
+jsonl-nbest,text=choices.*.message.content,score=choices.*.score,id=meta.segment,source=meta.src`` (also
 ``reference=``); without ``id=``, members named ``id``, ``custom_id`` or ``doc_id`` hold it. Scores are matched with
 texts by their stars; an object of numbers gives features. Beside a known shape, paths replace what the shape has.
 ``tokens=words``, ``tokens=sentencepiece`` or ``tokens=bpe`` says how tokens are joined, which is needed for pieces of
 words. A file that is one array of pipeline results needs ``array=sentences`` (each element is a sentence) or
-``array=list`` (all are candidates of one). ``failed=skip`` leaves out requests that failed. An option that has no
-effect on the shape of the file is an error.
+``array=list`` (all are candidates of one). ``failed=skip`` leaves out requests that failed and records with an
+``error``. An option that has no effect on the shape of the file is an error.
 
 In all shapes, ``thoughts=drop`` leaves out a model's thoughts before an answer (``<think>..</think>`` and the like;
 their end alone is enough), and ``echo=drop`` the prompt that all texts begin with, which is the member ``prompt`` of
@@ -37,9 +37,10 @@ Native code reads and writes lines in the first shape whose hypotheses have no o
 all others are read in Python, five to fifteen times slower.
 
 Errors: a duplicate name in an object, a duplicate id in the file, a number that is not finite, more than 64 levels of
-nesting, lone surrogates, a mix of shapes, ids of some lists alone, and two members that may both be the hypotheses
-(``hypotheses`` and ``candidates``) or the text (``text`` and ``translation``). A line without candidates is kept in the
-file but is not a list.
+nesting, lone surrogates, a mix of shapes, ids of some lists alone, a member such as ``segment_id`` in a file without
+ids unless it counts the lists from 0, ranks in another order without totals, scores in an array beside the hypotheses,
+and two members that may both be the hypotheses (``hypotheses`` and ``candidates``) or the text (``text`` and
+``translation``). A line without candidates is kept in the file but is not a list.
 """
 
 from __future__ import annotations
@@ -57,10 +58,9 @@ from smtformats.files import MAX_LINE_BYTES, Lines
 from smtformats.format import Format, Number
 from smtformats.list_columns import ListColumns
 from smtformats.nbest.shared.json_answers import AS_WRITTEN, PROMPT, Answers, prompt_of
-from smtformats.nbest.shared.json_drafts import CUMULATIVE, LOGPROB, cumulative, number
+from smtformats.nbest.shared.json_drafts import CUMULATIVE, KEYS, LOGPROB, check_error, cumulative, number
 from smtformats.nbest.shared.json_foreign import Mapped, lists_in, lists_of_values
 from smtformats.nbest.shared.json_lists import (
-    IDS,
     LISTS,
     SOURCES,
     Taken,
@@ -90,7 +90,8 @@ from smtformats.tokens import BadField, Layouts
 
 NAME = "jsonl-nbest"
 _EXTRAS = ("alignment", "detokenised", "input", "segmentation", "system", "target", "tokenised", "tree", "word_scores")
-NAMES = Names(LISTS, TEXTS, IDS, SOURCES, (CUMULATIVE,))
+_BESIDE = ("scores", "score", "logprobs", "logprob", "log_probs", "cumulative_logprobs", "sequences_scores")
+NAMES = Names(LISTS, TEXTS, KEYS, SOURCES, (CUMULATIVE, "error"))
 """The members of the usual shape, which native code reads."""
 
 
@@ -128,10 +129,12 @@ def parse_own(
         array, field = fields[key].value, fields[key].field
         items = array.values
         prompt = prompt_of({PROMPT: fields[PROMPT].value}) if PROMPT in fields else None
-        scores = fields.get("scores")
-        if scores is not None and isinstance(scores.value, list) and items and isinstance(items[0], str):
-            expected = "scores inside the candidates (--from sockeye-nbest reads parallel arrays)"
-            raise BadField(expected, "an array of scores", scores.field)
+        beside = next((name for name in _BESIDE if name in fields and isinstance(fields[name].value, list)), None)
+        if beside is not None and len(fields[beside].value) == len(items) > 0:
+            text = f"text={key}.*{'' if isinstance(items[0], str) else '.text'},score={beside}.*"
+            lower = " or --from sockeye-nbest" if beside == "scores" and isinstance(items[0], str) else ""
+            expected = f"scores inside the candidates (--from jsonl-nbest,{text}{lower} reads parallel arrays)"
+            raise BadField(expected, f"an array of {beside}", fields[beside].field)
         totals: list[float] = []
         for i, item in enumerate(items):
             try:
@@ -201,6 +204,7 @@ def _add(nbest: Candidates, item: Any, i: int, array: str, layouts: Layouts) -> 
     if other is not None:
         expected = f"one text (--from jsonl-nbest,text={array}.*.{key} or text={array}.*.{other} names it)"
         raise BadField(expected, f"{key} and {other}")
+    check_error(item)
     layout, values, total = _scores(item)
     nbest.texts.append(clean(item[key]))
     nbest.layouts.append(layouts.share(layout))

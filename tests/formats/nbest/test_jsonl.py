@@ -347,7 +347,31 @@ NAMES = "an array named hypotheses, candidates, outputs, nbest or translations"
         ),
         (
             '{"nbest": ["b"], "scores": [1]}\n',
-            "1: field 2: expected scores inside the candidates (--from sockeye-nbest reads parallel arrays), found",
+            "1: field 2: expected scores inside the candidates (--from jsonl-nbest,text=nbest.*,score=scores.* or "
+            "--from sockeye-nbest reads parallel arrays), found",
+        ),
+        (
+            '{"nbest": [{"text": "b"}], "logprobs": [1]}\n',
+            "1: field 2: expected scores inside the candidates (--from jsonl-nbest,text=nbest.*.text,score=logprobs.* "
+            "reads parallel arrays), found an array of logprobs",
+        ),
+        (
+            '{"nbest": [{"text": "b", "rank": 2}, {"text": "a", "rank": 1}]}\n',
+            "1: field 1: expected totals, or hypotheses in the order of their ranks, found 2, 1",
+        ),
+        (
+            '{"idx": 0, "nbest": ["a"]}\n{"idx": 2, "nbest": [{"text": "b"}]}\n',
+            "2: field 1: expected an id named id, sentence_id, custom_id or doc_id (--from jsonl-nbest,"
+            "text=nbest.*.text,id=idx takes it from idx), or idx=1, its place, found idx=2",
+        ),
+        (
+            '{"id": 0, "nbest": ["a"], "error": {"message": "late"}}\n',
+            "1: field 1: expected a hypothesis (the option failed=skip leaves out records with an error), found the "
+            "error 'late'",
+        ),
+        (
+            '{"id": 0, "nbest": [{"text": "", "error": "late"}]}\n',
+            "1: field 2: expected candidate 1: a hypothesis (the option failed=skip leaves out records with an error)",
         ),
         (
             r'{"nbest": ["\ud800"]}' + "\n",

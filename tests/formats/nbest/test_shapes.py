@@ -365,8 +365,64 @@ def test_tokens_are_joined_as_asked() -> None:
     assert "tokens=bpe joins" in refused('{"hypotheses": [["the", "hou@@", "se"]]}')
 
 
+def test_numbers_of_records_are_not_taken_for_other_ids() -> None:
+    rows = [{"segment_id": f"s-{i}", "hyp": "x"} for i in range(2)]
+    assert "text=hyp,id=segment_id takes it from segment_id" in refused("".join(json.dumps(row) + "\n" for row in rows))
+    places = [{"index": i, "hyp": "x"} for i in range(2)]
+    assert [nbest.id for nbest in read("".join(json.dumps(row) + "\n" for row in places))] == ["0", "1"]
+    swapped = "".join(json.dumps(row) + "\n" for row in places[::-1])
+    assert "or index=0, its place, found index=1" in refused(swapped)
+    assert [nbest.id for nbest in read(swapped, text="hyp", id="index")] == ["1", "0"]
+    for name in ("custom_id", "doc_id"):
+        assert read(json.dumps({name: "a", "hypotheses": ["x"]}))[0].id == "a"
+
+
+def test_ranks_that_do_not_fit_the_order() -> None:
+    rows = [{"id": 0, "hyp": "b", "rank": 2}, {"id": 0, "hyp": "a", "rank": 1}]
+    text = "".join(json.dumps(row) + "\n" for row in rows)
+    assert refused(text).endswith("expected totals, or hypotheses in the order of their ranks, found 2, 1")
+    scored = "".join(json.dumps(row | {"score": row["rank"]}) + "\n" for row in rows)
+    assert read(scored)[0].totals == [2, 1]
+    own = json.dumps({"hypotheses": [{"text": row["hyp"], "rank": row["rank"]} for row in rows]})
+    for function in (read, lambda text: load(io.BytesIO(text.encode()), "x")):
+        with pytest.raises(FormatError, match="hypotheses in the order of their ranks"):
+            function(own)
+
+
+def test_parallel_scores_of_objects() -> None:
+    text = '{"hypotheses": [{"text": "a"}, {"text": "b"}], "scores": [1, 2]}'
+    path = "text=hypotheses.*.text,score=scores.*"
+    assert path in refused(text)
+    assert read(text, **dict(part.split("=") for part in path.split(",")))[0].totals == [1, 2]
+
+
+@pytest.mark.parametrize(
+    ("message", "found"),
+    [
+        ({"content": "", "refusal": "no"}, "the refusal 'no'"),
+        ({"content": "a", "refusal": "no"}, "the refusal 'no'"),
+        ({"content": "Let me see", "tool_calls": [{"id": "t"}]}, "tool_calls"),
+        ({"content": None, "tool_calls": []}, "null as message.content"),
+    ],
+)
+def test_calls_and_refusals_are_no_answers(message: dict[str, Any], found: str) -> None:
+    record = json.dumps({"custom_id": "a", "response": {"body": {"choices": [{"message": message}]}}})
+    assert refused(record).endswith(f"leaves out records without one), found {found}")
+    good = json.dumps({"custom_id": "b", "response": {"body": {"choices": [{"message": {"content": "x"}}]}}})
+    assert [nbest.id for nbest in read(f"{record}\n{good}\n", failed="skip")] == ["b"]
+
+
+def test_records_with_an_error_are_failures_in_all_shapes() -> None:
+    records: list[dict[str, Any]] = [{"hypotheses": ["a"]}, {"generated_text": "a"}, {"prompt": "p", "completion": "a"}]
+    for record in records:
+        text = "".join(json.dumps({**record, "id": i} | more) + "\n" for i, more in enumerate([{}, {"error": "late"}]))
+        assert refused(text).endswith("leaves out records with an error), found the error 'late'")
+        assert [nbest.id for nbest in read(text, failed="skip")] == ["0"]
+        assert read(json.dumps(record | {"error": None}))[0].texts == ["a"]
+
+
 def test_options_without_effect_are_refused() -> None:
-    values: dict[str, str] = {"tokens": "bpe", "array": "list", "failed": "skip"}
+    values: dict[str, str] = {"tokens": "bpe", "array": "list"}
     for name in FILES:
         shape = next((shape for shape in SHAPES if shape.name == FILES[name][0]), None)
         for option, value in values.items():
@@ -379,7 +435,6 @@ def test_options_without_effect_are_refused() -> None:
     own = refused('{"id": 0, "hypotheses": ["a"]}\n', tokens="bpe")
     assert "on lists of our own shape (it is for CTranslate2 results), found tokens=bpe" in own
     assert "on texts by path" in refused(content("by-path.jsonl"), text="generations.*.out.string", array="list")
-    # Thoughts and prompts may leave no answer in any shape.
     assert len(read(content("array.json"), failed="skip", thoughts="drop")) == 3
 
 

@@ -29,11 +29,6 @@ class Answers:
     thoughts: Literal["error", "drop"] = "error"
     echo: Literal["error", "drop", "keep"] = "error"
 
-    @property
-    def drops(self) -> bool:
-        """Whether a text may turn out to hold no answer."""
-        return "drop" in (self.thoughts, self.echo)
-
     def of(self, text: str, prompt: str | None) -> str:
         """The answer in a text that was generated after a prompt."""
         return self._thought(self._prompted(text, prompt) if prompt or self.echo == "drop" else text)

@@ -22,6 +22,7 @@ from smtformats.tokens import BadField
 Record = Mapping[str, Any]
 
 _EXPECTED = "an answer (the option failed=skip leaves out records without one)"
+_CALLS = ("tool_calls", "function_call")
 _UNANSWERED = ("length", "content_filter", "tool_calls", "function_call", "error", "abort")
 
 
@@ -83,12 +84,13 @@ def _choice(fields: Fields, path: str, draft: DraftList) -> DraftRow:
     else:
         inner = Fields(message, f"{path}message.", draft)
         inner.take("role")
-        content = inner.take("content")
-        if content is None:
-            why = message.get("refusal")
-            raise Failed(_EXPECTED, f"the refusal {shown(why)}" if why else "null as message.content")
+        content, why = inner.take("content"), message.get("refusal")
+        calls = next((name for name in _CALLS if message.get(name)), None)
+        if content is None or why or calls:
+            found = f"the refusal {shown(why)}" if why else calls or "null as message.content"
+            raise Failed(_EXPECTED, found)
         row = DraftRow(text_of(content, "message.content"))
-        inner.extra(row, "refusal")
+        inner.take("refusal")
         inner.close()
     reason = fields.value.get("finish_reason")
     if not row.text and reason in _UNANSWERED:

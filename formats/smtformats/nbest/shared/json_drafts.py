@@ -14,6 +14,7 @@ from smtformats.tokens import BadField
 SOURCES = ("source", "src", "input", "prompt")
 REFERENCES = ("reference", "ref", "target", "tgt")
 KEYS = ("id", "sentence_id", "custom_id", "doc_id")
+LIKE_KEYS = "example_id guid idx index sample_id seg_id segment_id sent_id uid utt_id utterance_id".split()
 CUMULATIVE = "cumulative_logprob"
 LOGPROB, MEAN = "logprob", "logprob_mean"
 _TEXT_PARTS, _THOUGHTS = ("text", "output_text"), ("thinking", "redacted_thinking", "reasoning")
@@ -137,6 +138,28 @@ def keys_in(record: Mapping[str, Any]) -> list[str]:
 def key_of(value: Any, name: str = "id") -> str | None:
     """An id as text."""
     return None if value is None else id_text(value, name)
+
+
+def check_number(record: Mapping[str, Any], number: int, text: str) -> None:
+    """Refuse a record without an id whose number in the file is not the value of a member that looks like an id.
+
+    ``text`` is the path of its texts.
+    """
+    for name in LIKE_KEYS:
+        value = record.get(name)
+        if isinstance(value, (str, int, float)) and value not in ("", number, str(number)):
+            options = f"--from jsonl-nbest,text={text},id={name} takes it from {name}"
+            expected = f"an id named {', '.join(KEYS[:-1])} or {KEYS[-1]} ({options}), or {name}={number}, its place"
+            raise BadField(expected, f"{name}={shown(value)}")
+
+
+def check_error(record: Any) -> None:
+    """Refuse a record with an error."""
+    error = record.get("error") if isinstance(record, Mapping) else None
+    if error is True or (error and isinstance(error, (str, Mapping))):
+        message = error.get("message", error) if isinstance(error, Mapping) else error
+        expected = "a hypothesis (the option failed=skip leaves out records with an error)"
+        raise Failed(expected, f"the error {shown(message)}")
 
 
 def sides(fields: Fields, draft: DraftList, *, keys: Iterable[str] = KEYS, sources: Iterable[str] = SOURCES) -> None:

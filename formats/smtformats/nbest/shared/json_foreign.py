@@ -11,8 +11,8 @@ from smtformats.candidates import Candidates
 from smtformats.errors import quote
 from smtformats.files import Lines
 from smtformats.nbest.shared.json_answers import AS_WRITTEN, Answers, prompt_of
-from smtformats.nbest.shared.json_drafts import DraftList, Failed
-from smtformats.nbest.shared.json_lists import check_named
+from smtformats.nbest.shared.json_drafts import DraftList, Failed, check_error, check_number
+from smtformats.nbest.shared.json_lists import check_named, check_ranks
 from smtformats.nbest.shared.json_paths import ValuePath, guess, names, read_texts, set_key, set_scores, set_sides
 from smtformats.nbest.shared.json_readers import SHAPES, RecordShape, is_own, nearest, shape_of
 from smtformats.nbest.shared.json_values import Ahead, Spelled, Value, over_lines, values
@@ -44,10 +44,8 @@ class Mapped:
     def check(self, shape: RecordShape | None, lines: Lines, line: int) -> None:
         """Refuse an option that has no effect on records of a shape, none for lists of the format's own shape."""
         title = "texts by path" if self.text is not None else "lists of our own shape" if shape is None else shape.name
-        used = {"failed"} if self.text is not None else shape.options if shape is not None else frozenset()
-        used = {*used, "failed"} if self.answers.drops else used
-        asked = {"tokens": self.tokens, "array": self.array, "failed": None if self.failed == "error" else self.failed}
-        for name, value in asked.items():
+        used = shape.options if shape is not None and self.text is None else ()
+        for name, value in {"tokens": self.tokens, "array": self.array}.items():
             if value is not None and name not in used:
                 known = [other.name for other in SHAPES if name in other.options]
                 expected = f"no option {name}, which has no effect on {title} (it is for {', '.join(known)})"
@@ -215,9 +213,12 @@ class _Reading:
             if other is not shape:
                 raise BadField(f"{shape.name}, as on line {self._first}", _describe(record, other))
             draft = shape.read(record, wanted.tokens)
+        check_error(record)
         if wanted.score is not None:
             set_scores(draft, record, wanted.score, wanted.text)
         set_sides(draft, record, wanted.key, wanted.source, wanted.reference)
+        if draft.key is None and isinstance(record, Mapping) and not self._holds_arrays:
+            check_number(record, self._sentence, guess(record) or "PATH")
         prompt = draft.prompt or prompt_of(record)
         for row in draft.rows:
             row.text = wanted.answers.of(row.text, prompt)
@@ -276,6 +277,10 @@ class _Reading:
         for name in dict.fromkeys(name for row in draft.rows for name in row.extras):
             columns[name] = [row.extras.get(name, "") for row in draft.rows]
         nbest.extras = columns
+        try:
+            check_ranks(nbest)
+        except BadField as bad:
+            raise self._lines.locate(bad, 1, line) from None
         title = self._shape.name if self._shape is not None and self._wanted.text is None else "texts by path"
         nbest.reading = (title, *draft.aside)
         self._count += len(nbest)

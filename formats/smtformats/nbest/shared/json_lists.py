@@ -17,16 +17,16 @@ from smtformats.candidates import Candidates
 from smtformats.errors import quote
 from smtformats.files import Lines
 from smtformats.format import Number
-from smtformats.nbest.shared.json_drafts import Failed
+from smtformats.nbest.shared.json_drafts import KEYS, Failed, check_error, check_number
 from smtformats.nbest.shared.spans import Array, Member, clean, id_text, members, plain, replace_members, string
 from smtformats.tokens import BadField, is_id, normal_id
 from smtformats.writing import write_each
 
 LISTS = ("hypotheses", "candidates", "outputs", "nbest", "translations")
 SENTENCE_ID = "sentence_id"
-IDS = ("id", SENTENCE_ID)
 SOURCES = ("source", "src", "input", "prompt")
 _CUT = "\0"
+_SHOWN = 8
 _AFTER = " \t\r\n,"
 _ARRAY = re.compile(rf'"({"|".join(LISTS)})"[ \t]*:[ \t]*\[[ \t]*(.?)')
 _SCORES = re.compile(r'"scores"[ \t]*:[ \t]*\[')
@@ -62,7 +62,8 @@ def lists_of(
             continue
         try:
             if nbest is None:
-                nbest = _parsed(line, origin, arrays, fill, first)
+                nbest = _parsed(line, origin, arrays, fill, first, sentence)
+            check_ranks(nbest)
             if nbest.texts:
                 named = check_named(nbest.id, named)
             nbest.id = nbest.id or str(sentence)
@@ -107,15 +108,30 @@ def check_named(key: str | None, named: bool | None) -> bool:
     return bool(key)
 
 
-def _parsed(line: str, origin: str, arrays: Container[str], fill: Hypotheses, first: int) -> Candidates:
+def check_ranks(nbest: Candidates) -> None:
+    """Refuse hypotheses without totals that are not in the order of their ranks: the first would be the best."""
+    if nbest.totals is not None or "rank" not in nbest.extras:
+        return
+    ranks = [int(rank) for rank in nbest.extras["rank"] if is_id(rank)]
+    if ranks != sorted(ranks):
+        raise BadField("totals, or hypotheses in the order of their ranks", ", ".join(map(str, ranks[:_SHOWN])))
+
+
+def _parsed(line: str, origin: str, arrays: Container[str], fill: Hypotheses, first: int, sentence: int) -> Candidates:
     """The list on a line, without its place in the file."""
     fields = members(line, arrays)
-    key = next((name for name in IDS if name in fields and fields[name].value is not None), None)
+    key = next((name for name in KEYS if name in fields and fields[name].value is not None), None)
     number = "" if key is None else id_of(fields[key], first if key == SENTENCE_ID else 0)
     nbest = Candidates(number, origin=origin)
     source = next((name for name in SOURCES if name in fields and isinstance(fields[name].value, str)), None)
     nbest.source = None if source is None else clean(fields[source].value)
     used = fill(nbest, fields)
+    if nbest.texts:
+        whole = {name: member.value for name, member in fields.items()}
+        check_error(whole)
+        if key is None:
+            inside = "" if isinstance(fields[used[0]].value.values[0], str) else ".text"
+            check_number(whole, sentence, f"{used[0]}.*{inside}")
     nbest.extras = {**_extras(fields, {*used, key, source}, len(nbest)), **nbest.extras}
     if nbest.texts:
         nbest.before, nbest.raw = _take_apart(line, [fields[name].value for name in used])

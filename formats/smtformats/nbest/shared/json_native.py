@@ -132,4 +132,6 @@ def _columns(scanner: JsonListScanner, name: str) -> ListColumns | None:
     sources = StringTable(*parts["sources"])[:]
     known = [text if there else None for text, there in zip(sources, parts["has_source"].tolist(), strict=True)]
     parts["totals"] = parts["totals"] if len(parts["totals"]) == len(parts["feature_offsets"]) - 1 else None
-    return replace(ListColumns.of(parts, name), sources=tuple(known))
+    columns = replace(ListColumns.of(parts, name), sources=tuple(known))
+    # The parser checks the order of ranks.
+    return None if columns.totals is None and "rank" in columns.extras else columns

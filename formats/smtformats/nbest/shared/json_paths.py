@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from smtformats.nbest.shared.json_drafts import (
+    LIKE_KEYS,
     DraftList,
     DraftRow,
     Failed,
@@ -21,7 +22,7 @@ from smtformats.tokens import BadField
 _EVERY = "*"
 _SHOWN = 6
 _DEEPEST = 12
-_NO_TEXTS = frozenset(
+_NO_TEXTS = frozenset(LIKE_KEYS) | frozenset(
     "created_at custom_id finish_reason id index model model_version modelVersion object request_id role status "
     "stop_reason time timestamp type url".split()
 )

@@ -12,7 +12,6 @@ from smtformats.nbest.shared.json_drafts import (
     CUMULATIVE,
     DraftList,
     DraftRow,
-    Failed,
     Fields,
     answer,
     cumulative,
@@ -44,7 +43,7 @@ class RecordShape:
     ``read`` takes a record and how its tokens are joined. A ``single`` record is one hypothesis: consecutive records
     of one id are a list, and with ``arrays`` the elements of an array are. ``names`` are members by which records that
     no shape fits are compared with it. A ``loose`` shape may also be that of a corpus. ``options`` are those of
-    ``array``, ``failed`` and ``tokens`` that have an effect.
+    ``array`` and ``tokens`` that have an effect.
     """
 
     name: str
@@ -253,9 +252,6 @@ def _read_sockeye(record: Record, join: str | None) -> DraftList:
 def _read_line(record: Record, join: str | None) -> DraftList:
     draft = DraftList()
     fields = Fields(record, "", draft)
-    if record.get("error"):
-        expected = "a hypothesis (the option failed=skip leaves out records with an error)"
-        raise Failed(expected, f"the error {shown(record['error'])}")
     row = DraftRow(fields.text(next(name for name in TEXTS if isinstance(record.get(name), str))))
     sides(fields, draft)
     _scores(fields, row)
@@ -301,7 +297,6 @@ SHAPES = (
         '{"custom_id": "s-0", "response": {"status_code": 200, "body": {"choices": [{"index": 0, "message": '
         '{"role": "assistant", "content": "a house"}, "finish_reason": "stop"}]}}, "error": null}',
         "the texts of `response.body.choices` (older vLLM: `response.choices`), by `custom_id`",
-        options=frozenset({"failed"}),
     ),
     RecordShape(
         "chat completions",
@@ -312,7 +307,6 @@ SHAPES = (
         '{"token": " house", "logprob": -0.5}]}}]}',
         "`message.content`; log probabilities if they are there. An `id` beside an `object` is the response's, not "
         "the sentence's",
-        options=frozenset({"failed"}),
     ),
     RecordShape(
         "text completions",
@@ -322,7 +316,6 @@ SHAPES = (
         '{"prompt": "ein haus", "choices": [{"text": "a house", "index": 0, "logprobs": {"tokens": ["a", " house"], '
         '"token_logprobs": [-0.25, -0.5]}}]}',
         "`text` (with `echo=true`: `echo=drop`); log probabilities if they are there, of the answer alone",
-        options=frozenset({"failed"}),
     ),
     RecordShape(
         "lm-eval samples",
@@ -416,7 +409,6 @@ SHAPES = (
         frozenset({"hyp", "hypothesis", "text", "score"}),
         '{"id": "s-0", "source": "ein haus", "hyp": "a house", "score": -0.5}',
         "a text named as in a list (`text` only beside a score); all other members are kept",
-        options=frozenset({"failed"}),
         single=True,
         loose=True,
     ),

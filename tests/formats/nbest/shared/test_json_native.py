@@ -124,6 +124,8 @@ def items(draw: st.DrawFn) -> Any:
             "message",
             "cumulative_logprob",
             "chosen",
+            "error",
+            "rank",
             "\u00e9",
         ]
         item |= draw(st.dictionaries(st.sampled_from(names), value, max_size=3))
@@ -135,7 +137,9 @@ def files(draw: st.DrawFn) -> str:
     lines = []
     numbers = st.sampled_from([1.0, 1e2, 0.5, -1, 10**19, 10**301])
     for key in draw(st.lists(TEXTS | st.integers(0, 3) | numbers, min_size=1, max_size=3)):
-        whole: dict[str, Any] = {} if draw(st.integers(0, 3)) == 0 else {"id": key}
+        whole: dict[str, Any] = (
+            {} if draw(st.integers(0, 3)) == 0 else {draw(st.sampled_from(["id", "custom_id"])): key}
+        )
         if draw(st.booleans()):
             whole[draw(st.sampled_from(["source", "src", "prompt"]))] = draw(TEXTS)
         whole[draw(st.sampled_from(["nbest", "hypotheses"]))] = draw(st.lists(items(), max_size=4))
