@@ -505,8 +505,8 @@ def fragment_scores(model: LanguageModel, target: numpy.typing.NDArray[numpy.int
     log10 probability of the words of each target side, summed over runs between gaps; `text` spells the words.
     """
 
-class KneserNeyModel:
-    """An estimated model, as the lines of an ARPA file."""
+class EstimatedModel:
+    """An estimated model without its n-grams."""
 
     @property
     def order(self) -> int:
@@ -537,15 +537,33 @@ class KneserNeyModel:
     def peak_bytes(self) -> int:
         """The peak memory of the estimation, in bytes."""
 
+class KneserNeyModel(EstimatedModel):
+    """An estimated model, as the lines of an ARPA file."""
+
     def rows(self, order: int, begin: int, end: int) -> bytes:
         """The lines of n-grams from begin to end."""
+
+class StreamedKneserNeyModel(EstimatedModel):
+    """An estimated model whose n-grams are in the folder it was spilled to."""
+
+class StreamedRows:
+    """
+    Compute the probabilities of a streamed model, as the lines of an ARPA file.
+    """
+
+    def __init__(self, model: StreamedKneserNeyModel) -> None: ...
+
+    def rows(self, order: int, begin: int, end: int) -> bytes:
+        """
+        The lines of n-grams from begin to end, to be asked for from the first to the last.
+        """
 
 class KneserNey:
     """
     Estimate a model from a text fed in pieces of any size, a sentence a line.
     """
 
-    def __init__(self, order: int, prune: Sequence[int], fallback: Sequence[float] | None, memory: int) -> None: ...
+    def __init__(self, order: int, prune: Sequence[int], fallback: Sequence[float] | None, memory: int, vocabulary_size: int = 0) -> None: ...
 
     def feed(self, data: bytes) -> None: ...
 
@@ -553,6 +571,14 @@ class KneserNey:
         """
         The model; the object is used up. With a vocabulary, n-grams with other words are left out.
         """
+
+    def spill(self, folder: str) -> None:
+        """
+        Go on in files in this empty folder, after feed() or finish() raised EstimateTooLarge.
+        """
+
+    def finish_streamed(self, vocabulary: Sequence[str] | None = None) -> StreamedKneserNeyModel:
+        """The model, after spill()."""
 
 def count_flags(flags: Annotated[NDArray[numpy.bool_], dict(shape=(None,), order='C', device='cpu', writable=False)], offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> Annotated[NDArray[numpy.int64], dict(shape=(None,))]:
     """How many values of each part are marked."""

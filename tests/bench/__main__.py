@@ -20,7 +20,7 @@ from bitree import bitree_boosting
 from cdlm import cdlm_features, cdlm_grammar, cdlm_training
 from consensus import mbr
 from decoding import decoding
-from estimation import estimation
+from estimation import estimation, estimation_on_disk
 from external import external
 from extract import extract
 from extract_rules import extract_rules
@@ -132,6 +132,7 @@ def main() -> None:
     }
     benchmarks |= {"python_feature": lambda: python_feature(SHARED), "external": external}
     benchmarks |= {"estimation": lambda: estimation(SHARED), "extract": lambda: extract(SHARED)}
+    benchmarks |= {"estimation-on-disk": lambda: estimation_on_disk(SHARED)}
     benchmarks |= {"extract-rules": lambda: extract_rules(SHARED)}
     benchmarks |= {"judging": judging, "jsonl": jsonl, "neural": neural}
     benchmarks |= {"report": report}

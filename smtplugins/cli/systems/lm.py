@@ -54,9 +54,19 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "artificial texts (without values: 0.5 1 1.5)",
     )
     parser.add_argument("--vocabulary", metavar="FILE", help="drop n-grams with words that are not in this file")
+    parser.add_argument(
+        "--vocabulary-size",
+        type=int,
+        metavar="N",
+        help="drop n-grams with words that are not among the N most frequent (of equally frequent words, the first "
+        "in the text stays)",
+    )
     options.add_escape(parser, "escape the words of the text and the vocabulary, as for the tables of a decoder")
     parser.add_argument(
-        "--memory", metavar="SIZE", help="fail if more memory is needed: 500M, 8G (default: 80%% of the machine's)"
+        "--memory",
+        metavar="SIZE",
+        help="sort on disk, beside the output, beyond this size: 500M, 8G (default: 80%% of the machine's); the "
+        "vocabulary has to fit, and the file of --binary",
     )
 
 

@@ -1,19 +1,23 @@
 """Estimate n-gram models from text: interpolated modified Kneser-Ney, as KenLM's lmplz does.
 
 Chen & Goodman (1998) for the estimates, Heafield et al. (2013) for `<s>`, `<unk>` and pruning. Memory: 14 bytes per
-word of the text and 12 per n-gram of the model. N-grams are in lmplz's order: by the last word, then by the word before
-it, and so on, words numbered by first use.
+word of the text and 12 per n-gram of the model; beyond a limit, the same result from sorted files, with only the
+vocabulary in memory. N-grams are in lmplz's order: by the last word, then by the word before it, and so on, words
+numbered by first use.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Sequence
+import shutil
+import tempfile
+import weakref
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from smtformats.errors import FormatError
 from smtformats.files import open_binary_write, open_bytes, shown_name
-from smtplugins.core._core import ArpaReader, KneserNey, KneserNeyModel
+from smtplugins.core._core import ArpaReader, KneserNey, KneserNeyModel, StreamedKneserNeyModel, StreamedRows
 from smtplugins.core._core import LanguageModel as NativeLanguageModel
 
 FALLBACK = (0.5, 1.0, 1.5)
@@ -67,10 +71,24 @@ class EstimateTooLarge(MemoryError):
 
 
 class Estimate:
-    """An estimated model: an ARPA file to write, or a language model to score with."""
+    """An estimated model: an ARPA file to write, or a language model to score with.
 
-    def __init__(self, model: KneserNeyModel) -> None:
+    One that is estimated on disk keeps its files as long as it lives, or until ``close``.
+    """
+
+    def __init__(self, model: KneserNeyModel | StreamedKneserNeyModel, files: str | None = None) -> None:
         self._model = model
+        self._remove = None if files is None else weakref.finalize(self, shutil.rmtree, files, ignore_errors=True)
+
+    @property
+    def on_disk(self) -> bool:
+        """Whether the n-grams are in files."""
+        return isinstance(self._model, StreamedKneserNeyModel)
+
+    def close(self) -> None:
+        """Remove the files; the n-grams are gone if they were on disk."""
+        if self._remove is not None:
+            self._remove()
 
     @property
     def order(self) -> int:
@@ -109,12 +127,13 @@ class Estimate:
 
     def arpa(self) -> Iterator[bytes]:
         """The ARPA file in pieces."""
+        lines = StreamedRows(self._model) if isinstance(self._model, StreamedKneserNeyModel) else self._model
         header = ["\\data\\", *(f"ngram {order}={count}" for order, count in enumerate(self.counts, 1)), "", ""]
         yield "\n".join(header).encode()
         for order, count in enumerate(self.counts, 1):
             yield f"\\{order}-grams:\n".encode()
             for begin in range(0, count, _PIECE_ROWS):
-                yield self._model.rows(order, begin, begin + _PIECE_ROWS)
+                yield lines.rows(order, begin, begin + _PIECE_ROWS)
             yield b"\n"
         yield b"\\end\\\n"
 
@@ -123,10 +142,11 @@ class Estimate:
         with open_binary_write(path) as out:
             out.writelines(self.arpa())
 
-    def language_model(self) -> NativeLanguageModel:
-        """The model for scoring, as if read from its ARPA file."""
+    def language_model(self, write: Callable[[bytes], object] = lambda piece: None) -> NativeLanguageModel:
+        """The model for scoring, as if read from its ARPA file, whose pieces go to ``write``."""
         reader = ArpaReader()
         for piece in self.arpa():
+            write(piece)
             reader.feed(piece)
         return reader.finish()
 
@@ -138,22 +158,50 @@ def estimate(
     prune: Sequence[int] = (),
     fallback: tuple[float, float, float] | None = None,
     vocabulary: Iterable[str] | None = None,
+    vocabulary_size: int | None = None,
     memory: int | None = None,
+    folder: str | os.PathLike[str] | None = None,
 ) -> Estimate:
     r"""Estimate a model from a text in pieces of any size, one sentence a line; space, tab, \r and NUL separate words.
 
     `prune` has a threshold for each order (the last also holds for higher orders): n-grams with at most that count are
     left out, and their mass goes to the back-off. `fallback` are the discounts of orders whose counts allow none. With
-    a `vocabulary`, n-grams with other words are left out. `memory` limits bytes (default: 80 % of the machine's).
+    a `vocabulary`, n-grams with other words are left out, and with a `vocabulary_size`, those with words that are not
+    among so many most frequent ones (of equally frequent words, the first in the text). `memory` limits bytes (default:
+    80 % of the machine's); a model that needs more is estimated in files of a new folder in `folder`, if there is one.
     """
     thresholds = _thresholds(order, prune)
+    if vocabulary_size is not None and not 1 <= vocabulary_size <= _MAX_THRESHOLD:
+        raise BadSettings(f"vocabulary size: expected 1 or more, found {vocabulary_size}")
     if fallback is not None:
         _check_discounts(fallback)
     allowed = memory if memory is not None else _machine_memory() * 4 // 5
-    counter = KneserNey(order, thresholds, fallback, allowed)
-    for piece in text:
-        counter.feed(piece)
-    return Estimate(counter.finish(None if vocabulary is None else list(vocabulary)))
+    counter = KneserNey(order, thresholds, fallback, allowed, vocabulary_size or 0)
+    words = None if vocabulary is None else list(vocabulary)
+    files: list[str] = []
+
+    def spill(error: EstimateTooLarge) -> None:
+        if folder is None or files:
+            raise error
+        files.append(tempfile.mkdtemp(prefix=".lm.", dir=folder))
+        counter.spill(files[0])
+
+    try:
+        for piece in text:
+            try:
+                counter.feed(piece)
+            except EstimateTooLarge as error:
+                spill(error)
+        if not files:
+            try:
+                return Estimate(counter.finish(words))
+            except EstimateTooLarge as error:
+                spill(error)
+        return Estimate(counter.finish_streamed(words), files[0])
+    except BaseException:
+        for path in files:
+            shutil.rmtree(path, ignore_errors=True)
+        raise
 
 
 def _thresholds(order: int, prune: Sequence[int]) -> list[int]:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
+import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from typing import TypeAlias
 
@@ -10,7 +12,7 @@ from smtformats.corpus.text import open_sentences
 from smtformats.errors import FormatError
 from smtformats.escapes import escape as escaped
 from smtformats.escapes import escape_bytes
-from smtformats.files import shown_name
+from smtformats.files import open_binary_write, shown_name
 from smtformats.tokens import words
 from smtplugins.contracts.errors import SmtError, UsageError
 from smtplugins.core.lm.estimate import (
@@ -38,7 +40,9 @@ def estimate_file(
     prune: Sequence[int] = (),
     fallback: Sequence[float] | None = None,
     vocabulary: FileName | None = None,
+    vocabulary_size: int | None = None,
     memory: int | None = None,
+    folder: FileName | None = None,
     escape: str | None = None,
     note: Callable[[str], None] = lambda text: None,
     quiet: bool = False,
@@ -47,7 +51,8 @@ def estimate_file(
 
     `fallback` holds up to three discounts for orders whose counts allow no estimate (the last is repeated to make
     three); an empty sequence means lmplz's. `vocabulary` is a file of words. `escape` is a scheme to escape the words
-    of the text and of the vocabulary with. `core.lm.estimate` explains the rest.
+    of the text and of the vocabulary with. `folder` is where to make a folder of files if more than `memory` is needed
+    (default: that of temporary files). `core.lm.estimate` explains the rest.
     """
     name = shown_name(text)
     check_scheme(escape)
@@ -59,7 +64,9 @@ def estimate_file(
             prune=prune,
             fallback=None if fallback is None else _discounts(fallback),
             vocabulary=None if vocabulary is None else _words(vocabulary, escape),
+            vocabulary_size=vocabulary_size,
             memory=memory,
+            folder=tempfile.gettempdir() if folder is None else folder,
         )
     except BadSettings as error:
         raise UsageError(str(error)) from error
@@ -69,6 +76,8 @@ def estimate_file(
         raise SmtError(f"{name}: {error}; {argument('discount_fallback')} sets fixed ones") from error
     except EstimateTooLarge as error:
         raise SmtError(f"{name}: {error} ({argument('memory')} sets the limit)") from error
+    if model.on_disk:
+        note(f"more than {argument('memory')} allows: sorted on disk")
     if model.fallen_back:
         orders = " and ".join(f"{order}-grams" for order in model.fallen_back)
         note(f"fallback discounts for {orders}")
@@ -76,11 +85,25 @@ def estimate_file(
 
 
 def write_model(model: Estimate, arpa: FileName | None, binary: FileName | None) -> None:
-    """Write an ARPA file, a KenLM probing file, or both."""
-    if arpa is not None:
-        model.write_arpa(arpa)
-    if binary is not None:
-        write_lm(model.language_model(), binary_target(binary))
+    """Write an ARPA file, a KenLM probing file, or both, in one pass over the model."""
+    if binary is None:
+        if arpa is not None:
+            model.write_arpa(arpa)
+        return
+    with contextlib.ExitStack() as stack:
+        if arpa is None:
+            loaded = model.language_model()
+        else:
+            loaded = model.language_model(stack.enter_context(open_binary_write(arpa)).write)
+        write_lm(loaded, binary_target(binary))
+
+
+def output_folder(*files: FileName | None) -> str | None:
+    """The folder of the first file: a disk with room for the result has room for the intermediate files."""
+    for file in files:
+        if file is not None and os.fspath(file) != "-":
+            return os.path.dirname(os.path.realpath(file))
+    return None
 
 
 def binary_target(path: FileName) -> str:

@@ -201,6 +201,7 @@ class Estimation:
         prune: int | Sequence[int] = (),
         discount_fallback: float | Sequence[float] | None = None,
         vocabulary: Path | None = None,
+        vocabulary_size: int | None = None,
         escape: str | None = None,
         memory: int | None = None,
         note: Note = lambda text: None,
@@ -211,10 +212,12 @@ class Estimation:
         Written to the ARPA file ``arpa`` and the KenLM probing file ``binary``, if given. ``prune``: drop n-grams seen
         this often or less; a threshold per order, the last for all higher orders. ``discount_fallback``: discounts of
         counts 1, 2, and 3 or more for orders where none can be estimated; an empty sequence for lmplz's 0.5 1 1.5.
-        ``vocabulary``: a file of words to keep n-grams of. ``escape``: the scheme to escape the words of both with, as
-        for the tables of a decoder. ``memory``: fail if more bytes are needed (default: 80 % of the machine's).
+        ``vocabulary``: a file of words to keep n-grams of. ``vocabulary_size``: keep those of so many most frequent
+        words; of equally frequent ones, the first in the text. ``escape``: the scheme to escape the words of text and
+        vocabulary with, as for the tables of a decoder. ``memory``: bytes beyond which to sort on disk, beside the
+        output (default: 80 % of the machine's); the vocabulary has to fit, and with ``binary`` that file, too.
         """
-        from smtplugins.host.estimate.lm import binary_target, estimate_file, write_model
+        from smtplugins.host.estimate.lm import binary_target, estimate_file, output_folder, write_model
 
         if binary is not None:
             # Fails before the work is done.
@@ -225,10 +228,16 @@ class Estimation:
             prune=listed(prune),
             fallback=None if discount_fallback is None else listed(discount_fallback),
             vocabulary=vocabulary,
-            escape=escape,
+            vocabulary_size=vocabulary_size,
             memory=memory,
+            folder=output_folder(arpa, binary),
+            escape=escape,
             note=note,
             quiet=quiet,
         )
-        write_model(model, arpa, binary)
+        try:
+            write_model(model, arpa, binary)
+        except BaseException:
+            model.close()
+            raise
         return model

@@ -3,6 +3,11 @@
 from __future__ import annotations
 
 import gzip
+import os
+import re
+import resource
+import signal
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -10,6 +15,7 @@ from typing import Any
 import pytest
 
 from smtplugins.core.lm.ngram_model import read_lm
+from tests.forked import Process
 
 Smt = Callable[..., Any]
 
@@ -79,7 +85,7 @@ def test_pruning_and_vocabulary(smt: Smt) -> None:
         (
             ("--memory", "1K"),
             TEXT,
-            "<stdin>: the model needs at least 16 KB of memory, 1 KB are allowed (--memory sets the limit)",
+            "<stdin>: the model needs at least 64 KB of memory, 1 KB are allowed (--memory sets the limit)",
         ),
         (("-i", "absent"), "", "absent: No such file or directory"),
         (("--vocabulary", "absent"), TEXT, "absent: No such file or directory"),
@@ -103,12 +109,59 @@ def test_what_is_wrong_with_the_data(smt: Smt, options: tuple[str, ...], text: s
         ),
         (("--order", 3, "--binary", "-"), "--binary: expected the name of a file, found '-'"),
         (("--order", 3, "--binary", "."), "--binary: expected the name of a file, found '.'"),
+        (("--order", 3, "--vocabulary-size", 0), "vocabulary size: expected 1 or more, found 0"),
         (("--order", 3, "--memory", "much"), "--memory: expected a size like 500M or 8G, found 'much'"),
     ],
 )
 def test_what_is_wrong_with_the_call(smt: Smt, options: tuple[Any, ...], message: str) -> None:
     result = smt("lm", *options, stdin=TEXT)
     assert (result.code, result.out, result.err) == (2, "", f"smt: {message}\n")
+
+
+def long_text() -> str:
+    return "".join(f"the {i % 90} house {i % 700} is {i % 11} .\n" for i in range(3000))
+
+
+def test_little_memory_changes_nothing(smt: Smt) -> None:
+    Path("text").write_text(long_text())
+    call = ("lm", "text", "--order", 3, "--discount-fallback")
+    assert smt(*call, "-q", "-o", "all.arpa", "--binary", "all.bin").ok() == ""
+    result = smt(*call, "-o", "less.arpa", "--binary", "less.bin", "--memory", "200K")
+    assert result.err.startswith("smt: note: more than --memory allows: sorted on disk\n")
+    assert Path("less.arpa").read_bytes() == Path("all.arpa").read_bytes()
+    assert Path("less.bin").read_bytes() == Path("all.bin").read_bytes()
+    assert smt(*call, "-q", "--memory", "200K").ok() == Path("all.arpa").read_text()
+    assert sorted(os.listdir()) == ["all.arpa", "all.bin", "less.arpa", "less.bin", "text"]
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_a_killed_run_leaves_nothing(start: Callable[..., Process], number: int) -> None:
+    process = start("lm", "--order", 3, "-o", "arpa", "--discount-fallback", "--memory", "200K")
+    assert process.stdin is not None
+    process.stdin.write(long_text().encode() * 20)
+    process.stdin.flush()
+    before = time.monotonic()
+    while not any(name.startswith(".lm.") for name in os.listdir()):
+        assert time.monotonic() - before < 300
+        time.sleep(0.01)
+    process.send_signal(number)
+    assert process.wait(timeout=300) == 128 + number
+    assert os.listdir() == []
+
+
+def test_a_full_disk_is_an_error(smt: Smt) -> None:
+    Path("text").write_text(long_text())
+    limit = resource.getrlimit(resource.RLIMIT_FSIZE)
+    handler = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (10_000, limit[1]))
+    try:
+        result = smt("lm", "text", "--order", 3, "-q", "-o", "arpa", "--discount-fallback", "--memory", "200K")
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limit)
+        signal.signal(signal.SIGXFSZ, handler)
+    assert (result.code, result.out) == (1, "")
+    assert re.fullmatch(r"smt: .*/\.lm\.\w+/run\d+: File too large\n", result.err)
+    assert os.listdir() == ["text"]
 
 
 @pytest.mark.parametrize(("size", "enough"), [("1M", True), ("1g", True), ("100KB", True), ("16384", False)])

@@ -1,6 +1,9 @@
 #include "base/memory.hpp"
 
 #include <fcntl.h>
+#if defined(__GLIBC__)
+#include <malloc.h>
+#endif
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -33,6 +36,12 @@ class Descriptor {
 };
 
 }  // namespace
+
+void trim_memory() noexcept {
+#if defined(__GLIBC__)
+  ::malloc_trim(0);
+#endif
+}
 
 Memory Memory::zeroed(std::size_t bytes) {
   Memory memory;

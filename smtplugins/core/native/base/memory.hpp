@@ -7,6 +7,9 @@
 
 namespace smt {
 
+// Returns freed memory to the system, of which malloc keeps tens of megabytes.
+void trim_memory() noexcept;
+
 class Memory {
  public:
   Memory() = default;

@@ -21,12 +21,12 @@
 #include <utility>
 #include <vector>
 
+#include "base/sort.hpp"
 #include "bind/bindings.hpp"
 #include "bind/extraction.hpp"
 #include "extract/bitext.hpp"
 #include "extract/lexical.hpp"
 #include "extract/phrases.hpp"
-#include "extract/sort.hpp"
 #include "extract/tables.hpp"
 
 namespace nb = nanobind;

@@ -10,12 +10,12 @@
 #include <string_view>
 #include <utility>
 
+#include "base/sort.hpp"
 #include "bind/bindings.hpp"
 #include "bind/extraction.hpp"
 #include "extract/lexical.hpp"
 #include "extract/rule_counts.hpp"
 #include "extract/rule_tables.hpp"
-#include "extract/sort.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;

@@ -11,9 +11,9 @@
 #include <string_view>
 #include <utility>
 
+#include "base/sort.hpp"
 #include "extract/bitext.hpp"
 #include "extract/lexical.hpp"
-#include "extract/sort.hpp"
 
 namespace smt {
 

@@ -9,8 +9,9 @@
 #include <string_view>
 #include <vector>
 
-#include "extract/sort.hpp"
+#include "base/sort.hpp"
 #include "base/word_list.hpp"
+#include "extract/phrase_order.hpp"
 
 namespace smt {
 

@@ -9,11 +9,11 @@
 #include <string_view>
 #include <vector>
 
+#include "base/sort.hpp"
 #include "extract/bitext.hpp"
 #include "extract/lexical.hpp"
 #include "extract/pairs.hpp"
 #include "extract/rules.hpp"
-#include "extract/sort.hpp"
 
 namespace smt {
 

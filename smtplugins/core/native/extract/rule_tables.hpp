@@ -15,11 +15,11 @@
 #include <utility>
 #include <vector>
 
+#include "base/sort.hpp"
 #include "extract/bitext.hpp"
 #include "extract/lexical.hpp"
 #include "extract/pairs.hpp"
 #include "extract/rule_counts.hpp"
-#include "extract/sort.hpp"
 #include "extract/totals.hpp"
 
 namespace smt {

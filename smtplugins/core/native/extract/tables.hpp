@@ -13,10 +13,10 @@
 #include <string_view>
 #include <vector>
 
+#include "base/sort.hpp"
 #include "extract/lexical.hpp"
 #include "extract/pairs.hpp"
 #include "extract/phrases.hpp"
-#include "extract/sort.hpp"
 #include "extract/totals.hpp"
 
 namespace smt {

@@ -1,37 +1,16 @@
-// The order of tables, and sorting with bounded memory: runs are sorted in memory, spilled to files and merged.
+// Sorting with bounded memory: runs are sorted in memory, spilled to files and merged.
 #pragma once
 
 #include <cstdint>
 #include <cstdio>
 #include <memory>
-#include <span>
 #include <stdexcept>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
-#include "base/word_list.hpp"
-
 namespace smt {
-
-using WordSpan = std::span<const std::uint32_t>;
-
-// The ranks of words in the order that `LC_ALL=C sort` gives lines "word word ||| ...": no word contains a blank, so
-// lines compare as sequences of words, each with a final blank; ||| is one of the words. Words added later never change
-// the order of earlier ones.
-struct ByteRanks {
-  ByteRanks() = default;
-  explicit ByteRanks(const WordList& words);
-  std::vector<std::uint32_t> rank;
-  std::uint32_t bars = 0;  // the rank of |||
-};
-
-// -1, 0 or 1: compares "a ||| " with "b ||| ".
-int compare(WordSpan a, WordSpan b, const ByteRanks& ranks) noexcept;
-
-// Bytes that compare like the phrase with its |||; no key is a prefix of another.
-void append_key(std::string& out, WordSpan words, const ByteRanks& ranks);
 
 // An error of the disk.
 struct DiskError : std::runtime_error {
@@ -52,7 +31,10 @@ class SpillFile {
 
  private:
   friend class SpillReader;
+  void flush();
+
   std::string path_;
+  std::string buffer_;
   std::FILE* file_ = nullptr;
 };
 
@@ -62,13 +44,17 @@ class SpillReader {
   ~SpillReader();
   SpillReader(SpillReader&& other) noexcept;
   SpillReader& operator=(SpillReader&&) = delete;
-  bool next();                                            // false at the end
+  bool next();                                                  // false at the end
   std::string_view record() const noexcept { return record_; }  // valid until the next record
 
  private:
+  bool fill(std::size_t bytes);  // buffers this many bytes; false if the file has fewer
+
   std::string path_;
   std::FILE* file_ = nullptr;
-  std::string record_;
+  std::vector<char> buffer_;
+  std::size_t begin_ = 0, end_ = 0;  // of what is not yet read in the buffer
+  std::string_view record_;
 };
 
 // The folder of spilled files; it must exist and be empty.
@@ -166,7 +152,8 @@ class ByteSorter {
  public:
   ByteSorter(std::uint64_t memory, std::shared_ptr<SpillFolder> folder);
   void add(std::string_view record);
-  void finish();  // no record may be added afterwards
+  void limit(std::uint64_t memory);  // from now on
+  void finish();                     // no record may be added afterwards
   bool next(std::string_view& record);
 
  private:
@@ -181,8 +168,10 @@ class ByteSorter {
   std::string_view at(const Place& place) const noexcept {
     return std::string_view(text_).substr(place.begin, place.length);
   }
+  std::uint64_t bytes() const noexcept { return text_.capacity() + places_.capacity() * sizeof(Place); }
   void sort();
   void spill();
+  void release();
 
   std::uint64_t memory_;
   std::shared_ptr<SpillFolder> folder_;

@@ -1,25 +1,17 @@
-#include "extract/sort.hpp"
+#include "base/sort.hpp"
 
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
-#include <limits>
-#include <numeric>
+
+#include "base/memory.hpp"
 
 namespace smt {
 namespace {
 
 constexpr std::size_t kBuffer = std::size_t{1} << 16;
-
-// Compares words, each with a final blank, |||, too.
-bool lies_before(std::string_view a, std::string_view b) noexcept {
-  const std::size_t shared = std::min(a.size(), b.size());
-  const int order = std::memcmp(a.data(), b.data(), shared);
-  if (order != 0) return order < 0;
-  if (a.size() == b.size()) return false;
-  return a.size() < b.size() ? ' ' < static_cast<unsigned char>(b[shared])
-                             : static_cast<unsigned char>(a[shared]) < ' ';
-}
+constexpr std::size_t kLengthBits = 0x7F;
+constexpr std::uint64_t kTrimmed = std::uint64_t{1} << 20;
 
 std::uint64_t head_of(std::string_view text) noexcept {
   std::uint64_t head = 0;
@@ -31,42 +23,12 @@ std::uint64_t head_of(std::string_view text) noexcept {
 
 }  // namespace
 
-ByteRanks::ByteRanks(const WordList& words) : rank(words.size()) {
-  std::vector<std::uint32_t> order(words.size());
-  std::iota(order.begin(), order.end(), 0U);
-  std::sort(order.begin(), order.end(),
-            [&](std::uint32_t a, std::uint32_t b) { return lies_before(words.word(a), words.word(b)); });
-  const auto place = std::partition_point(order.begin(), order.end(),
-                                          [&](std::uint32_t id) { return lies_before(words.word(id), "|||"); });
-  bars = static_cast<std::uint32_t>(place - order.begin());
-  for (std::uint32_t i = 0; i < order.size(); ++i) rank[order[i]] = i < bars ? i : i + 1;
-}
-
-int compare(WordSpan a, WordSpan b, const ByteRanks& ranks) noexcept {
-  const std::size_t shared = std::min(a.size(), b.size());
-  for (std::size_t i = 0; i < shared; ++i) {
-    if (a[i] != b[i]) return ranks.rank[a[i]] < ranks.rank[b[i]] ? -1 : 1;
-  }
-  if (a.size() == b.size()) return 0;
-  const std::uint32_t left = a.size() == shared ? ranks.bars : ranks.rank[a[shared]];
-  const std::uint32_t right = b.size() == shared ? ranks.bars : ranks.rank[b[shared]];
-  return left < right ? -1 : 1;
-}
-
-void append_key(std::string& out, WordSpan words, const ByteRanks& ranks) {
-  const auto append = [&out](std::uint32_t number) {
-    for (const unsigned shift : {24U, 16U, 8U, 0U}) out += static_cast<char>(number >> shift & 0xFFU);
-  };
-  for (const std::uint32_t word : words) append(ranks.rank[word]);
-  append(ranks.bars);
-}
-
 DiskError::DiskError(int number_, std::string path_)
     : std::runtime_error(path_ + ": " + std::strerror(number_)), number(number_), path(std::move(path_)) {}
 
 SpillFile::SpillFile(std::string path) : path_(std::move(path)), file_(std::fopen(path_.c_str(), "wb")) {
   if (file_ == nullptr) throw DiskError(errno, path_);
-  std::setvbuf(file_, nullptr, _IOFBF, kBuffer);
+  std::setvbuf(file_, nullptr, _IONBF, 0);
 }
 
 SpillFile::~SpillFile() {
@@ -74,40 +36,70 @@ SpillFile::~SpillFile() {
   std::remove(path_.c_str());
 }
 
+// The length comes first, seven bits a byte.
 void SpillFile::write(std::string_view record) {
-  if (record.size() > std::numeric_limits<std::uint32_t>::max()) throw DiskError(EFBIG, path_);
-  const auto length = static_cast<std::uint32_t>(record.size());
-  if (std::fwrite(&length, sizeof length, 1, file_) != 1 ||
-      std::fwrite(record.data(), 1, record.size(), file_) != record.size()) {
-    throw DiskError(errno, path_);
-  }
+  std::size_t length = record.size();
+  for (; length > kLengthBits; length >>= 7U) buffer_ += static_cast<char>(length | ~kLengthBits);
+  buffer_ += static_cast<char>(length);
+  buffer_ += record;
+  if (buffer_.size() >= kBuffer) flush();
+}
+
+void SpillFile::flush() {
+  if (std::fwrite(buffer_.data(), 1, buffer_.size(), file_) != buffer_.size()) throw DiskError(errno, path_);
+  buffer_.clear();
 }
 
 void SpillFile::close() {
+  flush();
+  std::string().swap(buffer_);
   std::FILE* file = std::exchange(file_, nullptr);
   if (std::fclose(file) != 0) throw DiskError(errno, path_);
 }
 
 SpillReader::SpillReader(const SpillFile& file) : path_(file.path_), file_(std::fopen(path_.c_str(), "rb")) {
   if (file_ == nullptr) throw DiskError(errno, path_);
-  std::setvbuf(file_, nullptr, _IOFBF, kBuffer);
+  std::setvbuf(file_, nullptr, _IONBF, 0);
+  buffer_.resize(kBuffer);
 }
 
 SpillReader::SpillReader(SpillReader&& other) noexcept
-    : path_(std::move(other.path_)), file_(std::exchange(other.file_, nullptr)), record_(std::move(other.record_)) {}
+    : path_(std::move(other.path_)),
+      file_(std::exchange(other.file_, nullptr)),
+      buffer_(std::move(other.buffer_)),
+      begin_(other.begin_),
+      end_(other.end_),
+      record_(other.record_) {}
 
 SpillReader::~SpillReader() {
   if (file_ != nullptr) std::fclose(file_);
 }
 
+bool SpillReader::fill(std::size_t bytes) {
+  if (end_ - begin_ >= bytes) return true;
+  std::copy(buffer_.begin() + static_cast<std::ptrdiff_t>(begin_), buffer_.begin() + static_cast<std::ptrdiff_t>(end_),
+            buffer_.begin());
+  end_ -= std::exchange(begin_, 0);
+  if (bytes > buffer_.size()) buffer_.resize(bytes);
+  end_ += std::fread(buffer_.data() + end_, 1, buffer_.size() - end_, file_);
+  if (end_ < bytes && std::ferror(file_) != 0) throw DiskError(errno, path_);
+  return end_ >= bytes;
+}
+
 bool SpillReader::next() {
-  std::uint32_t length = 0;
-  if (std::fread(&length, sizeof length, 1, file_) != 1) {
-    if (std::ferror(file_) != 0) throw DiskError(errno, path_);
-    return false;
+  std::size_t length = 0;
+  for (unsigned shift = 0;; shift += 7) {
+    if (!fill(1)) {
+      if (shift > 0) throw DiskError(EIO, path_);
+      return false;
+    }
+    const auto byte = static_cast<unsigned char>(buffer_[begin_++]);
+    length |= (byte & kLengthBits) << shift;
+    if (byte <= kLengthBits) break;
   }
-  record_.resize(length);
-  if (std::fread(record_.data(), 1, length, file_) != length) throw DiskError(EIO, path_);
+  if (!fill(length)) throw DiskError(EIO, path_);
+  record_ = {buffer_.data() + begin_, length};
+  begin_ += length;
   return true;
 }
 
@@ -127,6 +119,20 @@ void ByteSorter::add(std::string_view record) {
   }
   places_.push_back({head_of(record), text_.size(), static_cast<std::uint32_t>(record.size())});
   text_ += record;
+  if ((text_grows || places_grow) && bytes() >= kTrimmed) trim_memory();
+}
+
+void ByteSorter::limit(std::uint64_t memory) {
+  memory_ = memory;
+  if (bytes() <= memory) return;
+  if (!places_.empty()) spill();
+  release();
+}
+
+void ByteSorter::release() {
+  std::vector<Place>().swap(places_);
+  std::string().swap(text_);
+  trim_memory();
 }
 
 void ByteSorter::sort() {
@@ -157,8 +163,7 @@ void ByteSorter::finish() {
     return;
   }
   if (!places_.empty()) spill();
-  std::vector<Place>().swap(places_);
-  std::string().swap(text_);
+  release();
   files_ = runs_.take();
   merger_ = std::make_unique<RunMerger<ByBytes>>(files_, ByBytes{});
 }
