@@ -15,6 +15,7 @@ from smtplugins.core.extract.hierarchical_rules import LIMITS, BadRules, Extract
 from smtplugins.core.extract.phrase_pairs import BadBitext
 from tests.core.extractions import Extraction, Pair, Words, random_text
 from tests.core.rule_extractions import Counted, Links, Rule, counted, is_gap
+from tests.seeds import seeds
 
 HUGE = 1 << 40
 EXAMPLE = [Pair(("das", "haus", "ist", "klein"), ("the", "house", "is", "small"), ((0, 0), (1, 1), (2, 2), (3, 3)))]
@@ -82,7 +83,7 @@ def totals(table: dict[Rule, Counted], side: Callable[[Rule], object]) -> dict[o
     return sums
 
 
-@pytest.mark.parametrize("seed", range(40))
+@pytest.mark.parametrize("seed", seeds(40))
 def test_as_the_definitions_say(tmp_path: Path, seed: int) -> None:
     rng = random.Random(seed)
     text = random_text(rng, rng.randint(1, 6), longest=7)
@@ -110,7 +111,7 @@ def test_as_the_definitions_say(tmp_path: Path, seed: int) -> None:
     assert lines == sorted(lines, key=lambda line: [field.encode() for field in line.split("||| ")[:2]])
 
 
-@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize("seed", seeds(20))
 def test_grammars_of_cdec(tmp_path: Path, seed: int) -> None:
     rng = random.Random(seed)
     text = random_text(rng, rng.randint(1, 6), longest=7)
@@ -152,7 +153,7 @@ def test_grammars_of_cdec(tmp_path: Path, seed: int) -> None:
         assert points in words
 
 
-@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize("seed", seeds(20))
 def test_grammars_of_joshua(tmp_path: Path, seed: int) -> None:
     rng = random.Random(seed)
     text = random_text(rng, rng.randint(1, 6), longest=7)

@@ -14,6 +14,7 @@ import pytest
 from smtformats.reordering.models import ReorderingModel
 from smtplugins.core.extract.phrase_pairs import BadBitext, NoSmoothing, Phrases, read_bitext, read_lines
 from tests.core.extractions import Extraction, Pair, lexical_lines, random_text, stretches
+from tests.seeds import seeds
 
 MODELS = [
     "wbe-msd-bidirectional-fe",
@@ -54,7 +55,7 @@ def joined(lines: Sequence[str]) -> bytes:
     return "".join(f"{line}\n" for line in lines).encode()
 
 
-@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize("seed", seeds(20))
 def test_as_the_definitions_say(tmp_path: Path, seed: int) -> None:
     rng = random.Random(seed)
     text = random_text(rng, rng.randint(1, 8))

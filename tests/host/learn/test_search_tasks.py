@@ -16,6 +16,7 @@ from smtplugins.contracts.errors import SmtError
 from smtplugins.contracts.tasks import GuidedTask
 from smtplugins.host.learn.search_tasks import Path, Weights, follow, ranked
 from smtplugins.testing import samples
+from tests.seeds import seeds
 
 
 @dataclass(frozen=True)
@@ -69,7 +70,7 @@ def summed(rows: list[dict[str, float]]) -> dict[str, float]:
     return {name: total for name in names if (total := sum(row.get(name, 0.0) for row in rows))}
 
 
-@pytest.mark.parametrize("seed", range(30))
+@pytest.mark.parametrize("seed", seeds(30))
 def test_paths_are_what_they_are_by_hand(seed: int) -> None:
     task, chance = Maze(seed), random.Random(seed)
     given = {name: float(chance.randint(-1, 1)) for name in "abcdf"}

@@ -32,6 +32,7 @@ from smtplugins.host.features.scoring import activate
 from smtplugins.host.host import Host
 from smtplugins.plugins.reference.chart import Applied, parse
 from smtplugins.testing.decoders import rule_systems as grammars
+from tests.seeds import seeds
 
 README = Path(__file__).resolve().parents[3] / "smtplugins/plugins/reference/README.md"
 WORDS = "abc"
@@ -101,7 +102,7 @@ def sum_of(found: Derivations) -> dict[str, float]:
     return dict(zip(found.graph.names[:], sum(rows).tolist(), strict=True)) if rows else {}  # type: ignore[union-attr]
 
 
-@pytest.mark.parametrize("seed", range(24))
+@pytest.mark.parametrize("seed", seeds(24))
 def test_all_derivations_are_those_of_hiero(seed: int, host: Host, tmp_path: Path, model_file: Path) -> None:
     """With a language model, each convention, grammars of their own: the same derivations with the same scores."""
     source = random.Random(seed)

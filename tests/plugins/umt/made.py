@@ -11,8 +11,6 @@ import random
 from pathlib import Path
 from typing import Any
 
-from hypothesis import settings
-
 from smtplugins.core.lm.ngram_model import read_lm
 from smtplugins.plugins.umt._umt import BoundOptions
 from smtplugins.plugins.umt.features.cff import Cff
@@ -142,12 +140,6 @@ def trimmed(nodes: list[Bundles], rules: _Rules) -> Plain:
 
 def random_forest(rng: random.Random) -> Plain:
     return span_forest(rng) if rng.random() < 0.6 else loose_forest(rng)
-
-
-def seeds(count: int) -> range:
-    """The seeds of a test: ``count`` in the deep profile, else its share of them, as of the examples of properties."""
-    share = count * settings().max_examples // 100
-    return range(max(share, min(count, 10)))
 
 
 def seeded_forest(seed: int) -> tuple[Plain, random.Random]:

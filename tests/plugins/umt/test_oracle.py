@@ -16,8 +16,9 @@ from smtplugins.core.grammar.tables import Grammar, Tables
 from smtplugins.core.search.search_options import SearchOptions
 from smtplugins.core.search.stateful_search import Stateful, best, lm_scorer
 from smtplugins.core.search.stateful_search import searcher as native_searcher
+from tests.seeds import seeds
 
-from .made import WORDS, dyadic, language_model, loose_forest, seeded_forest, seeds, span_forest
+from .made import WORDS, dyadic, language_model, loose_forest, seeded_forest, span_forest
 from .oracle import Cff, Found, Lm, Oracle, Plain, Tree, pieces
 
 Derivation = tuple[float, tuple[str, ...], tuple[int, ...]]

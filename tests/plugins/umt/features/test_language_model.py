@@ -14,7 +14,8 @@ from smtplugins.core.vocabulary import Vocabulary
 from smtplugins.plugins.umt.features.carries import Carries, ScorerPart
 from smtplugins.plugins.umt.features.language_model import UndirectedLm
 from smtplugins.plugins.umt.growing.search import Searcher, lm_part, python_part
-from tests.plugins.umt.made import bound_options, language_model, random_forest, seeds
+from tests.plugins.umt.made import bound_options, language_model, random_forest
+from tests.seeds import seeds
 
 
 @pytest.mark.parametrize("order", [1, 2, 3, 4])

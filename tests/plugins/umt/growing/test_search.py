@@ -27,12 +27,12 @@ from tests.plugins.umt.made import (
     loose_forest,
     random_forest,
     seeded_forest,
-    seeds,
     span_forest,
 )
 from tests.plugins.umt.ngrams import Ngrams
 from tests.plugins.umt.oracle import Action, Cff, Lm, Oracle, Plain, Totals
 from tests.plugins.umt.test_oracle import parsed
+from tests.seeds import seeds
 
 SENTENCE = Sentence("0", ("x",))
 EXACT = [0.0, 0.25, 0.5, 1.0, 2.0, -0.5]
