@@ -14,6 +14,7 @@ from typing import Any, Literal
 
 from smtformats import Candidates, Format, FormatError, ListColumns, all_formats
 from smtformats.corpus.segments import Segment
+from smtformats.errors import quote
 from smtformats.files import shown_name
 from smtformats.tokens import is_id, normal_id
 from smtplugins.contracts.errors import SmtError, UsageError
@@ -232,11 +233,25 @@ def _read(
     if isinstance(system, ListStream):
         return [_by_id(system, system.name, role)]
     if isinstance(system, (str, os.PathLike)):
-        return _of_file(os.fspath(system), formats, role, format, option)
+        texts = _of_file(os.fspath(system), formats, role, format, option)
+        if role == "system":
+            _check_answers(texts)
+        return texts
     listed = list(system)
     if listed and not isinstance(listed[0], str):
         return [_by_id(ListStream(lambda: iter(listed), "<lists>"), "<lists>", role)]
     return [Texts(listed, "<texts>", False)]
+
+
+def _check_answers(systems: Iterable[Texts]) -> None:
+    """Raise SmtError for a translation with a model's thoughts before it, in a file of any format."""
+    from smtformats.nbest.shared.json_answers import has_thoughts
+
+    for system in systems:
+        for i, text in enumerate(system.texts):
+            if text and has_thoughts(text):
+                options = "remove them; in JSON lines, --from jsonl-nbest,thoughts=drop leaves them out"
+                raise SmtError(f"{system.place(i)}: expected a translation, found thoughts, {quote(text)} ({options})")
 
 
 def _of_file(path: str, formats: Iterable[Format] | None, role: Role, format: str | None, option: str) -> list[Texts]:

@@ -130,3 +130,14 @@ def test_tables_are_no_sentences(tmp_path: Path) -> None:
     with pytest.raises(FormatError, match=r"smt convert --from tsv-nbest,id=seg,text=hyp,total=score reads others"):
         texts_of(named)
     assert texts_of(lines(tmp_path / "some", "a house\t-1", "the man")).texts == ["a house\t-1", "the man"]
+
+
+def test_thoughts_are_no_translations(tmp_path: Path) -> None:
+    text = lines(tmp_path / "text", "a house", "<think>hm</think> the man")
+    with pytest.raises(SmtError, match="text:2: expected a translation, found thoughts, '<think>hm</think> the man'"):
+        texts_of(text)
+    moses = lines(tmp_path / "moses", "0 ||| hm </think> a house ||| F0= -1 ||| -1")
+    with pytest.raises(SmtError, match="moses:1: expected a translation, found thoughts"):
+        texts_of(moses)
+    assert references_of([text])[0].texts[1] == "<think>hm</think> the man"
+    assert texts_of(lines(tmp_path / "other", "a <b> [c]")).texts == ["a <b> [c]"]

@@ -55,11 +55,9 @@ class Answers:
 
     def _thought(self, text: str) -> str:
         """A text without the thoughts before the answer; only their end may be there, as templates write the begin."""
-        if "<" not in text and "[" not in text:
+        if not has_thoughts(text):
             return text
         ends = list(_ENDS.finditer(text))
-        if not ends and not _BEGINS.match(text):
-            return text
         if self.thoughts == "error":
             raise BadField("an answer (the option thoughts=drop leaves out thoughts)", f"thoughts, {shown(text)}")
         answer = text[ends[-1].end() :].strip().removesuffix("<|return|>") if ends else ""
@@ -69,6 +67,11 @@ class Answers:
 
 
 AS_WRITTEN = Answers()
+
+
+def has_thoughts(text: str) -> bool:
+    """Whether a text has a model's thoughts before its answer, or their end."""
+    return ("<" in text or "[" in text) and (_ENDS.search(text) or _BEGINS.match(text)) is not None
 
 
 def prompt_of(record: Any) -> str | None:
