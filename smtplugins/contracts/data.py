@@ -18,6 +18,7 @@ class Sentence:
     """A source sentence: an id, tokens or a lattice, references and annotations.
 
     ``grammars`` are files of rules for this sentence alone; ``marks`` are tags on its words, as in Moses' XML markup.
+    A sentence is ``raw`` if its words were made from raw text (``text`` of a run.yaml), as its translation will be.
     """
 
     id: str
@@ -27,6 +28,7 @@ class Sentence:
     lattice: GraphColumns | None = None
     grammars: tuple[str, ...] = ()
     marks: tuple[Mark, ...] = ()
+    raw: bool = False
 
     @property
     def text(self) -> str:

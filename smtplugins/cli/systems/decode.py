@@ -108,7 +108,7 @@ def run(args: argparse.Namespace) -> None:
                 raise UsageError(f"{option}: decoder {config.decoder.name!r} has no option {key!r}")
     source = args.input or (str(config.source) if config.source is not None else "-")
     manifest = options.Manifest(
-        args, [args.config, source, args.weights, *map(str, config.model.paths), *options.feature_files(args)]
+        args, [args.config, source, args.weights, *map(str, config.paths), *options.feature_files(args)]
     )
     fields = [] if args.fields is None else [name.strip() for name in args.fields.split(",")]
     trace = (lambda line: print(line, file=sys.stderr)) if args.trace else None

@@ -312,7 +312,7 @@ def _tune_with_decoder(args: argparse.Namespace) -> None:
         raise UsageError("expected a folder for the run (--dir DIR, or output.dir in the configuration), found none")
     plan = plan_of(host, config.learner or LOOP, args.keep, args.runs, seed=config.seed, combine=args.combine)
     tune = _tune_policy if policies.takes_tasks_only(host, plan.learner) else _tune_loop
-    inputs = [config.source, *config.references, *config.model.paths, *options.feature_files(args)]
+    inputs = [config.source, *config.references, *config.paths, *options.feature_files(args)]
     manifest = options.Manifest(args, [args.config, args.weights, *(str(path) for path in inputs if path is not None)])
     result = tune(host, config, args)
     _write(host, args, result)

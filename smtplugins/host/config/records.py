@@ -1,4 +1,4 @@
-"""The records of the keys ``model`` and ``output`` of a run.yaml."""
+"""The records of the keys ``text``, ``model`` and ``output`` of a run.yaml."""
 
 from __future__ import annotations
 
@@ -10,6 +10,25 @@ from smtplugins.contracts.options import option
 from smtplugins.contracts.spec import Spec
 from smtplugins.host.config.passes import ForestPass
 from smtplugins.host.config.rule_tables import RuleTable
+
+
+@dataclass(frozen=True)
+class TextConfig:
+    """Raw text: input is prepared as the text in the folder ``path`` was, and translations are written as raw text.
+
+    Sentences begin with upper case if the target side was truecased. Translations are detokenized if it was tokenized
+    by moses, unless ``detokenize`` says otherwise. Text that `smt prepare` made is taken as it is.
+    """
+
+    path: Path = option(doc="the folder that `smt prepare` wrote")
+    detokenize: bool | None = option(None, "translations are detokenized; default: those that moses tokenized")
+
+    @property
+    def paths(self) -> tuple[Path, ...]:
+        """The files that decide what becomes of text."""
+        return tuple(
+            file for name in ("prepared.json", "case.source", "case.target") if (file := self.path / name).exists()
+        )
 
 
 @dataclass(frozen=True)

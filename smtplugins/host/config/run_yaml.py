@@ -30,6 +30,7 @@ from smtplugins.host.config.composing import ConfigError, compose
 from smtplugins.host.config.old_keys import old_key_notes, translate
 from smtplugins.host.config.records import ModelConfig as ModelConfig
 from smtplugins.host.config.records import OutputConfig as OutputConfig
+from smtplugins.host.config.records import TextConfig
 from smtplugins.host.config.rule_tables import RuleTable
 from smtplugins.host.config.written import as_yaml
 from smtplugins.host.errors import message
@@ -50,6 +51,9 @@ class RunConfig:
     plugins: tuple[str, ...] = option((), "plugins to load, each a module, an installed plugin's name or a .py file")
     source: Path | None = option(None, "the text to translate, and to tune on")
     source_format: Spec | None = option(None, "the format of the source; default: detected")
+    text: TextConfig | None = option(
+        None, "a folder of `smt prepare`: input is raw text, prepared as the text in it was"
+    )
     escape: str | None = option(None, f"how the words of the model are escaped: {', '.join(SCHEMES)}; default: not")
     references: tuple[Path, ...] = option((), "reference translations of the source, to tune with")
     decoder: Spec | None = option(None, "the decoder and its options; `smt decoders` lists them")
@@ -68,6 +72,11 @@ class RunConfig:
     def notes(self) -> tuple[str, ...]:
         """Notes about old keys, and the toolkit's settings that are not used."""
         return self._notes
+
+    @property
+    def paths(self) -> tuple[Path, ...]:
+        """The files that decide translations: those of the model, and of prepared text."""
+        return (*self.model.paths, *(self.text.paths if self.text is not None else ()))
 
     @property
     def toolkit(self) -> str:
@@ -270,6 +279,8 @@ class _Tree:
         at = plain
         for key in keys[:-1]:
             inner = at.get(key)
+            if at is plain and key == "text" and isinstance(inner, str):
+                inner = {"path": inner}
             if isinstance(inner, (str, Spec)):
                 spec = Spec.of(inner)
                 inner = {"name": spec.name, **spec.options}
@@ -291,8 +302,8 @@ class _Tree:
             return tuple(self.bind(item, args[0], (*key, str(i))) for i, item in enumerate(listed))
         if wanted is Spec:
             return self._spec(value, key)
-        if wanted is RuleTable and not isinstance(value, Mapping):
-            return RuleTable(self.bind(value, Path, key))
+        if wanted in (RuleTable, TextConfig) and not isinstance(value, Mapping):
+            return wanted(self.bind(value, Path, key))
         if dataclasses.is_dataclass(wanted):
             return self._record(value, wanted, key)
         if wanted is Path:
@@ -328,7 +339,7 @@ class _Tree:
         for name in value:
             if name not in hints:
                 raise self.error((*key, name), f"unknown key{suggestion(name, hints)}")
-        if wanted is RuleTable and "path" not in value:
+        if wanted in (RuleTable, TextConfig) and "path" not in value:
             raise self.error(key, "expected a path: add the key `path`")
         record = wanted(**{name: self.bind(item, hints[name], (*key, name)) for name, item in value.items()})
         if isinstance(record, RunConfig) and record.escape is not None and record.escape not in SCHEMES:

@@ -54,11 +54,11 @@ def decode_files(
         raise UsageError("sentences: expected a file or sentences, or a source in the configuration, found none")
     # Check the runner before loading tables.
     runner_of(host, jobs, config)
-    translator = make_translator(host, config, weights, cache, set_weights=set_weights)
+    translator = make_translator(host, config, weights, cache, note, set_weights=set_weights)
     if isinstance(source, (str, os.PathLike)):
         records = read_source(host, translator, source, format, note)
     else:
-        records = as_sentences(source)
+        records = as_sentences(source, translator.text)
     if config.output.first_id:
         records = (_renumbered(sentence, config.output.first_id) for sentence in records)
     translator = translator.loaded()
@@ -87,6 +87,10 @@ def _check_lines(config: RunConfig, template: str | None, lists: Path | None, pr
             raise UsageError("expected lines by output.template (and no --to)")
     ways = {"choice": printing.choice is not None, "show": bool(printing.parts)}
     given = {"template": template is not None, "project_case": bool(config.output.project_case)}
+    for key, on in {"template": given["template"], "show": ways["show"]}.items():
+        if on and config.text is not None:
+            with config.at("output", key):
+                raise UsageError("cannot be used with the key `text`, by which translations are raw text")
     for key in (key for key, on in given.items() if on):
         others = {**ways, "lists": lists is not None and key == "template"}
         for other in (other for other, on in others.items() if on):

@@ -264,6 +264,8 @@ class _Task:
         stats = added(decoding.stats, times.sums)
         if self.outputs.template is None and not self.outputs.project_case:
             lines = (line.text,)
+        if sentence.raw and self.translator.text is not None:
+            lines = tuple(map(self.translator.text.translation, lines))
         gone: dict[str, Any] = dict.fromkeys(("graph", "endings", "shown", "trace", "built", "unknown"))
         rest = replace(decoding, features={}, stats=stats, **gone)
         return _Result(rest, candidates, lines, trace, tree, line.beside, fault)

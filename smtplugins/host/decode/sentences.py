@@ -47,7 +47,7 @@ def read_source(
 
     ``format``, or else the configuration's ``source_format``, overrides them. With ``xml`` each line is a sentence with
     Moses' mark-up, unless that is passed through; without ``xml`` the file's shape tells its format, and tags are
-    words.
+    words. With ``text`` in the configuration, raw sentences are prepared as it says.
     """
     config = translator.config
     options = config.decoder.options if config.decoder is not None else {}
@@ -61,6 +61,11 @@ def read_source(
     both = holds_both(config)
     arcs, joshua = translator.arc_name, bool(options.get("joshua")) and wanted is None
     sentences = read_sentences(host, path, wanted, lattice=lattice, both=both, arc_name=arcs, joshua=joshua, note=note)
+    text = translator.text
+    if text is not None:
+        if text.is_raw(path):
+            return text.sentences(sentences, shown_name(path))
+        note(f"{shown_name(path)} is prepared already: translations have the words of the model")
     if joshua:
         return _with_targets(sentences, options, shown_name(path), note)
     return _without_references(sentences, shown_name(path), note) if config.toolkit == "cdec" else sentences

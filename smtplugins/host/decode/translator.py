@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import itertools
 import time
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from smtplugins.host.config.resources import Resources
     from smtplugins.host.config.run_yaml import RunConfig
     from smtplugins.host.host import Host
+    from smtplugins.host.text.decoding import DecoderText
 
 
 START_NOTE = "no weights: those that tuning starts from are used (`smt tune` learns better ones)"
@@ -43,6 +45,7 @@ class Translator:
     as they were read. ``undeclared`` are features of rules that do not say which columns they have. ``pass_columns``
     are the columns of the features of later passes, ``pass_weights`` the weights that such passes have of their own.
     ``started`` says that there were no weights, so that the model has those that tuning starts from.
+    ``text`` prepares raw sentences, and translations of them.
     """
 
     decoder: Decoder
@@ -59,6 +62,7 @@ class Translator:
     pass_columns: tuple[tuple[str, ...], ...] = ()
     pass_weights: tuple[Mapping[str, float], ...] = ()
     started: bool = False
+    text: DecoderText | None = None
 
     def loaded(self) -> Translator:
         """Load the tables now instead of when decoding begins; return self."""
@@ -134,11 +138,13 @@ class Translator:
         """Translate sentences, given as records, texts or sequences of words; translations come in their order.
 
         The translation is the one that ``output.choice`` of the configuration chooses. Weights of unknown features are
-        refused; ``note`` is told which features have no weight.
+        refused; ``note`` is told which features have no weight. With ``text`` in the configuration, texts are raw, and
+        so are their translations; sequences of words are the model's.
         """
         if threads < 1:
             raise UsageError(f"jobs: expected 1 or more, found {threads}")
-        given = self._checked(as_sentences(sentences))
+        raw: deque[bool] = deque()
+        given = self._checked(as_sentences(sentences, self.text), raw)
         scheme = self.config.escape
         if scheme is not None:
             given = (escaped(sentence, scheme) for sentence in given)
@@ -153,9 +159,15 @@ class Translator:
         decodings = self.decoder.decode(given, self.model, threads=threads, **asked)
         if choice is not None:
             decodings = map(functools.partial(with_choice, choice=choice), decodings)
-        return decodings if scheme is None else (unescaped(decoding, scheme) for decoding in decodings)
+        if scheme is not None:
+            decodings = (unescaped(decoding, scheme) for decoding in decodings)
+        text = self.text
+        if text is None:
+            return decodings
+        # A decoder gives a decoding for each sentence, in their order.
+        return (replace(one, best=text.translation(one.best)) if raw.popleft() else one for one in decodings)
 
-    def _checked(self, sentences: Iterable[Sentence]) -> Iterator[Sentence]:
+    def _checked(self, sentences: Iterable[Sentence], raw: deque[bool]) -> Iterator[Sentence]:
         """Pass the sentences on; check the weights with the first, when the decoder has loaded its tables."""
         from smtplugins.host.config.weight_names import check_names
 
@@ -164,10 +176,12 @@ class Translator:
                 check_names(self, [sentence], self.note)
                 for text in self.notes():
                     self.note(text)
+            if self.text is not None:
+                raw.append(sentence.raw)
             yield sentence
 
     def decode_one(self, sentence: Sentence, *, graphs: bool = False) -> Decoding:
-        """Translate a sentence."""
+        """Translate a sentence into the words of the model."""
         # A decoder without graphs need not have the parameter.
         asked = {"graphs": True} if graphs else {}
         scheme = self.config.escape
@@ -231,7 +245,17 @@ def make_translator(
         pass_columns=tuple(names for one in given.passes for names in one.columns),
         pass_weights=tuple(one.weights for one in given.passes if one.weights is not None),
         started=unset and bool(weights),
+        text=_text_of(config, note),
     )
+
+
+def _text_of(config: RunConfig, note: Callable[[str], None]) -> DecoderText | None:
+    if config.text is None:
+        return None
+    from smtplugins.host.text.decoding import DecoderText
+
+    with config.at("text"):
+        return DecoderText.of(config.text, note)
 
 
 def _listed(config: RunConfig) -> tuple[Spec | RuleTable, ...]:
@@ -273,12 +297,16 @@ def _with_missing(
     return complete
 
 
-def as_sentences(sentences: Iterable[Sentence | str | Sequence[str]]) -> Iterator[Sentence]:
-    """Sentences as records; texts and sequences of words get their positions as ids."""
-    return map(_as_sentence, itertools.count(), sentences)
+def as_sentences(
+    sentences: Iterable[Sentence | str | Sequence[str]], text: DecoderText | None = None
+) -> Iterator[Sentence]:
+    """Sentences as records; texts and sequences of words get their positions as ids. ``text`` prepares the texts."""
+    return map(_as_sentence, itertools.count(), sentences, itertools.repeat(text))
 
 
-def _as_sentence(number: int, given: Sentence | str | Sequence[str]) -> Sentence:
+def _as_sentence(number: int, given: Sentence | str | Sequence[str], text: DecoderText | None) -> Sentence:
     if isinstance(given, Sentence):
         return given
+    if text is not None and isinstance(given, str):
+        return Sentence(str(number), text.words(given), raw=True)
     return Sentence(str(number), tuple(words(given) if isinstance(given, str) else given))

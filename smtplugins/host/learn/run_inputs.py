@@ -65,7 +65,7 @@ class RunInputs:
                 "combine": plan.combine,
                 **details,
             },
-            inputs=runs.input_hashes([config.source, *config.references, *config.model.paths]),
+            inputs=runs.input_hashes([config.source, *config.references, *config.paths]),
             plugins=host.plugins,
             seed=plan.seed,
         )
@@ -93,7 +93,10 @@ def load_run_inputs(host: Host, config: RunConfig, settings: RunSettings) -> Run
                 raise UsageError(
                     f"expected a pass without weights, as learning changes those of the first; remove {further.weights}"
                 )
-    translator = make_translator(host, config, settings.start, settings.cache)
+    translator = make_translator(host, config, settings.start, settings.cache, settings.note)
+    if translator.text is not None:
+        with config.at("references"):
+            translator.text.check_references(config.references)
     sentences = list(read_source(host, translator, config.source))
     translator = translator.loaded()
     if translator.started:

@@ -67,7 +67,7 @@ class Preparation:
     def holding(cls, file: str | os.PathLike[str]) -> tuple[Preparation, str] | None:
         """The preparation that made a file, and the name of its side; None for any other file."""
         path = Path(os.path.realpath(file))
-        if not (path.parent / RECORD).is_file():
+        if path.name.partition(".")[0] not in SIDES or not (path.parent / RECORD).is_file():
             return None
         made = cls.read(path.parent)
         return (made, path.name) if path.name in made.sides else None

@@ -14,13 +14,14 @@ from typing import Any
 from smtplugins.contracts.options import option_docs, option_parameters
 from smtplugins.contracts.spec import Spec, documentation, parameters, shown_type
 from smtplugins.host.config.passes import ForestPass
-from smtplugins.host.config.records import ModelConfig, OutputConfig
+from smtplugins.host.config.records import ModelConfig, OutputConfig, TextConfig
 from smtplugins.host.config.rule_tables import RuleTable
 from smtplugins.host.config.run_yaml import RunConfig
 
 REQUIRED = inspect.Parameter.empty
 SECTIONS: Mapping[str, type] = {
     "": RunConfig,
+    "text": TextConfig,
     "model": ModelConfig,
     "model.tables": RuleTable,
     "model.passes": ForestPass,
@@ -31,6 +32,7 @@ _SHOWN: Mapping[Any, str] = {
     Path: "path",
     Spec: "name and options",
     RuleTable: "path or keys",
+    TextConfig: "path or keys",
     ForestPass: "keys",
     str: "text",
     int: "whole number",

@@ -13,7 +13,7 @@ from smtformats.escapes import SCHEMES
 from smtplugins.contracts.errors import PluginError
 from smtplugins.contracts.spec import Spec
 from smtplugins.host.config.passes import ForestPass
-from smtplugins.host.config.records import ModelConfig, OutputConfig
+from smtplugins.host.config.records import ModelConfig, OutputConfig, TextConfig
 from smtplugins.host.config.rule_tables import RuleTable
 from smtplugins.host.config.run_yaml import RunConfig
 from smtplugins.host.config.writing.keys import Key, option_keys, parts_of, record_keys
@@ -33,7 +33,7 @@ _KINDS = {
     "runner": "runners",
 }
 _OF_FEATURES = {"tuneable": {"type": "boolean", "description": "the weight is learnt"}}
-_RECORDS = (RuleTable, ForestPass, ModelConfig, OutputConfig)
+_RECORDS = (TextConfig, RuleTable, ForestPass, ModelConfig, OutputConfig)
 _SINGLE: dict[Any, dict[str, Any]] = {
     bool: {"type": "boolean"},
     int: {"type": "integer"},
@@ -87,7 +87,7 @@ def _key(key: Key) -> dict[str, Any]:
 def _value(key: Key, wanted: Any) -> dict[str, Any]:
     if wanted is Spec:
         return {"$ref": f"#/$defs/{_KINDS[key.name]}"} if key.name in _KINDS else {"type": ["string", "object"]}
-    if wanted is RuleTable:
+    if wanted in (RuleTable, TextConfig):
         return {"anyOf": [{"type": "string"}, _record(wanted)]}
     if wanted in _RECORDS:
         return _record(wanted)
