@@ -29,6 +29,7 @@ USED: dict[str, tuple[str, set[str]]] = {
     "plugins": ("[no.py]", ALL),
     "source": ("no.de", ALL),
     "source_format": ("no-such-format", ALL),
+    "text": ("no-such-folder", ALL),
     "escape": ("no-such-scheme", ALL),
     "references": ("[no.en]", TUNING),
     "decoder": ("no-such-decoder", ALL),
