@@ -176,6 +176,12 @@ def test_hooks_page_is_what_the_hookspecs_say(request: pytest.FixtureRequest) ->
     regenerate(ROOT / "smtplugins/contracts/HOOKS.md", documentation(), request)
 
 
+def test_keys_page_is_what_the_records_say(request: pytest.FixtureRequest) -> None:
+    from smtplugins.host.config.writing.keys import keys_page
+
+    regenerate(ROOT / "smtplugins/host/config/KEYS.md", keys_page(), request)
+
+
 @pytest.mark.parametrize(
     "plugin",
     [

@@ -6,6 +6,8 @@ import argparse
 import os
 
 from smtplugins.cli import options
+from smtplugins.contracts.errors import UsageError
+from smtplugins.host import printing as tables
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -26,6 +28,33 @@ def configure(parser: argparse.ArgumentParser) -> None:
     options.add_cache(verb)
     options.add_common(verb)
     verb.set_defaults(command=show)
+    verb = verbs.add_parser(
+        "check",
+        help="load a configuration and translate a sentence with it: print its tables, weights and the translation",
+    )
+    options.add_config(verb, required=True, argument=True)
+    verb.add_argument(
+        "-i",
+        "--input",
+        metavar="FILE",
+        help="text whose first sentence is translated (default: some words of the first table)",
+    )
+    options.add_cache(verb)
+    options.add_table(verb)
+    options.add_common(verb)
+    verb.set_defaults(command=check)
+    verb = verbs.add_parser(
+        "schema", help="print the JSON schema of a run.yaml (draft 2020-12), by which editors complete and check it"
+    )
+    verb.add_argument(
+        "-o",
+        "--output",
+        default="-",
+        metavar="FILE",
+        help="file for the schema: run.schema.json, which a run.yaml that is written beside it names in its first line",
+    )
+    options.add_common(verb)
+    verb.set_defaults(command=schema)
 
 
 def _configure_new(verb: argparse.ArgumentParser) -> None:
@@ -50,6 +79,11 @@ def _configure_new(verb: argparse.ArgumentParser) -> None:
     verb.add_argument(
         "-o", "--output", default="-", metavar="FILE", help="the run.yaml to write, whose folder paths are relative to"
     )
+    verb.add_argument(
+        "--schema",
+        action="store_true",
+        help="also write run.schema.json beside it, by which editors complete and check it",
+    )
     options.add_common(verb)
     verb.set_defaults(command=new)
 
@@ -58,15 +92,42 @@ def new(args: argparse.Namespace) -> None:
     """Write a new configuration."""
     from smtformats.files import open_write
     from smtplugins.host.config.run_yaml import read_override
+    from smtplugins.host.config.writing.schema import SCHEMA, schema_line
 
+    if args.schema and args.output == "-":
+        raise UsageError("--schema is written beside the run.yaml: name its file (-o FILE)")
     folder = "." if args.output == "-" else os.path.dirname(args.output) or "."
     values = dict(map(read_override, args.set))
-    text = options.call(options.load_host(args).new_config, args, folder=folder, values=values)
+    host = options.load_host(args)
+    text = options.call(host.new_config, args, folder=folder, values=values)
+    if args.schema:
+        with open_write(os.path.join(folder, SCHEMA)) as out:
+            out.write(host.config_schema())
     with open_write(args.output) as out:
-        out.write(text)
+        out.write(text if args.output == "-" else schema_line(folder) + text)
+
+
+def check(args: argparse.Namespace) -> None:
+    """Try the configuration on a sentence."""
+    host, config = options.load_configured(args, args.set)
+    for text in config.notes:
+        options.notes(args)(text)
+    tried = options.call(host.check_config, args, config=config, sentences=args.input, overrides=(), ignore=())
+    options.show(tables.render(tried.rows(), ["what", "value"], args.format))
+
+
+def schema(args: argparse.Namespace) -> None:
+    """Print or write the schema."""
+    from smtformats.files import open_write
+
+    with open_write(args.output) as out:
+        out.write(options.load_host(args).config_schema())
 
 
 def show(args: argparse.Namespace) -> None:
     """Check the configuration and print it."""
     host, config = options.load_configured(args, args.set)
-    options.show(options.call(host.show_config, args, config=config, load=True, overrides=(), ignore=()), end="")
+    from smtplugins.host.config.writing.schema import schema_line
+
+    line = "" if args.config == "-" else schema_line(os.path.dirname(args.config), absolute=True)
+    options.show(line + options.call(host.show_config, args, config=config, load=True, overrides=(), ignore=()), end="")

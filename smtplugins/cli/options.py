@@ -408,6 +408,17 @@ def notes(args: argparse.Namespace) -> Callable[[str], None]:
     return (lambda text: None) if args.quiet else note
 
 
+def note_uses(args: argparse.Namespace, paths: Iterable[str]) -> None:
+    """Note the lines of a run.yaml that use what was written; nothing with ``--quiet``."""
+    if args.quiet:
+        return
+    from smtplugins.host.config.writing.found_files import used_lines
+
+    lines = used_lines(load_host(args), list(paths), args.escape)
+    if lines:
+        note(f"in a run.yaml, or by `smt config new`:\n{lines}")
+
+
 class Manifest:
     """The manifest of a run, if requested: inputs are hashed before the run, the file is written after it."""
 

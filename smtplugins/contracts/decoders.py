@@ -109,7 +109,7 @@ class TableDecoder(Protocol):
 class UsualFeatures(Protocol):
     """A decoder that says which features a new configuration has, as in a run.yaml: ``oov,value=-100``.
 
-    The class has the attribute. A feature that reads a file (``FileFeature``) is there once for each file of its kind.
+    The class has the attribute. A feature whose offer has ``files`` is there once for each file of its kind.
     """
 
     usual_features: Sequence[str]

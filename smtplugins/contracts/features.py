@@ -12,8 +12,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar, runtime_checkable
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from numpy.typing import NDArray
 
     from smtformats import Candidates, GrammarColumns
@@ -91,18 +89,6 @@ class StartWeights(Protocol):
     """
 
     start_weights: Sequence[float]
-
-
-@runtime_checkable
-class FileFeature(Protocol):
-    """A feature that reads a file, and knows by the file itself whether it is of its kind.
-
-    ``options_for`` returns the options with which the feature uses a file, ``None`` for a file of another kind. It is
-    called on what makes the feature, before there is one.
-    """
-
-    @staticmethod
-    def options_for(path: Path) -> Mapping[str, Any] | None: ...
 
 
 @runtime_checkable

@@ -60,7 +60,8 @@ class Offer:
     source, alignment, segmentation, derivation, grammar, ``annotations:NAME``); ``list`` means that the score of a
     hypothesis depends on the rest of its list. ``requires`` names offers of other plugins used at run time, such as
     ``learner:minrisk``. ``trial(folder)`` returns options with which the conformance kit can make the object; it may
-    write files into the empty folder.
+    write files into the empty folder. ``files(path)`` returns the options with which a feature uses a file, None for a
+    file of another kind: by it `smt config new` finds what to use.
 
     Parameters ``score_cache`` and ``note`` of ``make`` are no options: the host gives where scores are kept (for a
     ``ScoreCache`` of ``contracts.tools.running``), and a function that prints a note to the user.
@@ -73,10 +74,13 @@ class Offer:
     needs: frozenset[str] = frozenset()
     requires: tuple[str, ...] = ()
     trial: Callable[[Path], Mapping[str, Any]] | str | None = None
+    files: Callable[[Path], Mapping[str, Any] | None] | str | None = None
 
     def __post_init__(self) -> None:
         _check_name(self.name)
         _check_callable(f"offer {self.name}: `make`", self.make)
+        if self.files is not None:
+            _check_callable(f"offer {self.name}: `files`", self.files)
         if not self.summary:
             raise ValueError(f"offer {self.name}: `summary` is empty")
         # frozenset(...) so that a plain set or list in a plugin works too.
@@ -97,6 +101,11 @@ class Offer:
     def trial_options(self, folder: Path) -> Mapping[str, Any]:
         """The options that ``trial`` returns; none if there is no ``trial``."""
         options: Mapping[str, Any] = resolve(self.trial)(folder) if self.trial is not None else {}
+        return options
+
+    def options_for(self, path: Path) -> Mapping[str, Any] | None:
+        """The options that ``files`` returns; None if there is no ``files``."""
+        options: Mapping[str, Any] | None = resolve(self.files)(path) if self.files is not None else None
         return options
 
 

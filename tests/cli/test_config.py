@@ -228,3 +228,27 @@ def test_a_new_configuration_decodes(smt: Smt) -> None:
     assert printed.out.startswith("# decoder hiero: ")
     wrong = smt("config", "new", "--decoder", "hierro")
     assert (wrong.code, "did you mean 'hiero'" in wrong.err) == (2, True)
+
+
+def test_check_and_schema(smt: Smt) -> None:
+    Path("table").write_text("x ||| a ||| 0.5 0.5 0.5 0.5 ||| 0-0 ||| 1 1 1\n")
+    Path("runs").mkdir()
+    new = ("config", "new", "--decoder", "phrase", "--from", "table", "--schema", "-q")
+    smt(*new, "-o", "runs/run.yaml").ok()
+    line, *rest = Path("runs/run.yaml").read_text().splitlines(keepends=True)
+    assert line == "# yaml-language-server: $schema=run.schema.json\n"
+    assert "  - path: ../table\n" in rest
+    assert Path("runs/run.schema.json").read_text() == smt("config", "schema").ok()
+    shown = smt("config", "show", "runs/run.yaml", "-q").ok()
+    assert shown.startswith(f"# yaml-language-server: $schema={Path('runs').resolve()}/run.schema.json\ndecoder:")
+    smt("convert", "runs/run.yaml", "runs/again.yaml").ok()
+    assert Path("runs/again.yaml").read_text().startswith(line)
+    smt("convert", "runs/run.yaml", "again.yaml").ok()
+    assert Path("again.yaml").read_text().startswith("decoder:")
+    checked = smt("config", "check", "runs/again.yaml", "-q", "-f", "tsv").ok().splitlines()
+    assert checked[-2:] == ["sentence\tx", "translation\ta"]
+    Path("none").write_text("decoder: phrase\nmodel: {tables: no-table}\n")
+    wrong = smt("config", "check", "none")
+    assert (wrong.code, wrong.out, "none:2: model.tables.0: " in wrong.err) == (1, "", True)
+    beside = smt(*new)
+    assert (beside.code, "--schema is written beside the run.yaml" in beside.err) == (2, True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 
 from smtplugins.cli import options
 from smtplugins.contracts.errors import UsageError
@@ -135,6 +136,8 @@ def _add_rules(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> None:
     """Run the command."""
     _refuse_others(args)
+    from smtplugins.host.estimate.phrase_tables import phrase_tables
+    from smtplugins.host.estimate.rule_tables import rule_table
     from smtplugins.host.methods.estimation import Estimation
 
     # Installed plugins have no part in rules; loading them takes 0.1 s.
@@ -143,6 +146,8 @@ def run(args: argparse.Namespace) -> None:
     lexical = None if args.lexical is None else tuple(args.lexical)
     count = options.call(extract, args, folder=args.output, lexical=lexical, memory=options.memory_limit(args))
     options.notes(args)(f"{count} {what}{'' if count == 1 else 's'}")
+    names = [rule_table(args.to_format)] if args.rules else phrase_tables(args.to_format, args.reordering)
+    options.note_uses(args, [os.path.join(args.output, name) for name in names])
 
 
 def _refuse_others(args: argparse.Namespace) -> None:

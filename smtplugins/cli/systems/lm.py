@@ -113,6 +113,9 @@ def run(args: argparse.Namespace) -> None:
     # Installed plugins have no part in it; loading them takes longer than estimating a small model.
     host = options.load_host(args) if args.plugin else Estimation()
     options.call(host.estimate_lm, args, text=args.input, order=order, arpa=arpa, memory=options.memory_limit(args))
+    written = args.binary or (arpa if arpa != "-" else None)
+    if written is not None:
+        options.note_uses(args, [written])
 
 
 def _order_and_output(args: argparse.Namespace) -> tuple[int, str | None]:

@@ -17,6 +17,7 @@ from smtplugins.contracts.spec import Spec
 from smtplugins.host.files.opening import format_options, load_rules, open_known, with_options
 
 if TYPE_CHECKING:
+    from smtformats.grammar.rules import Rule
     from smtformats.grammar.shared.lookup import PhraseLookup
 
 
@@ -64,22 +65,27 @@ class RuleTable:
         cost, which is at least 0, has the other. It is seen in the first rules, so that no large table is loaded.
         """
         record = self._record(formats)
-        opened = None if record.lookup is None else record.lookup(self.path)
-        if opened is not None:
-            values: dict[str, list[float]] = {name: [] for name in opened.columns(()).names[:]}
-            count = 0
-        else:
-            values, count = {}, 0
-            with open_known(self.path, "grammar", self.format, formats) as table:
-                table.record = record
-                for rule in itertools.islice(table.records(), _FIRST_RULES):
-                    count += 1
-                    for name, value in zip(rule.names, rule.values, strict=True):
-                        values.setdefault(name, []).append(value)
+        rules = self.first_rules(formats)
+        values: dict[str, list[float]] = {}
+        if rules is None:
+            opened = self.lookup(formats)
+            values |= {name: [] for name in (() if opened is None else opened.columns(()).names[:])}
+        for rule in rules or ():
+            for name, value in zip(rule.names, rule.values, strict=True):
+                values.setdefault(name, []).append(value)
         known = re.compile(record.probabilities)
         weights = {name: _start(seen) if known.fullmatch(name) else 0.0 for name, seen in values.items()}
         # A feature of few rules is sparse: there may be millions.
-        return {name: weight for name, weight in weights.items() if weight or len(values[name]) == count}
+        return {name: weight for name, weight in weights.items() if weight or len(values[name]) == len(rules or ())}
+
+    def first_rules(self, formats: Iterable[Format] | None = None) -> list[Rule] | None:
+        """Read the first rules alone; ``None`` if the table is looked up by source phrase."""
+        record = self._record(formats)
+        if record.lookup is not None and record.lookup(self.path) is not None:
+            return None
+        with open_known(self.path, "grammar", self.format, formats) as table:
+            table.record = record
+            return list(itertools.islice(table.records(), _FIRST_RULES))
 
     def _record(self, formats: Iterable[Format] | None) -> Format:
         """The table's format, with the table's name or owner as its option unless its options say another."""

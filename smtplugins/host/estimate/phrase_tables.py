@@ -122,7 +122,7 @@ def extract_phrases(
     check_memory(memory)
     models = _check_settings(host, settings, to_format)
     lexical_names = LEXICAL_TABLES if settings.lexical is None else ()
-    table_names = [f"reordering-table.{_name(model)}.gz" for model in models]
+    table_names = [reordering_table(model) for model in models]
     occurrence_names = [f"{name}.gz" for name in EXTRACT_FILES] if settings.occurrences else []
     converted = to_format is not None and to_format != MOSES_FORMAT
     names = [*([] if converted else [PHRASE_TABLE]), *table_names, *lexical_names, *occurrence_names]
@@ -157,6 +157,14 @@ def extract_phrases(
     return phrases.pairs
 
 
+def phrase_tables(to_format: str | None, reordering: Sequence[str]) -> list[str]:
+    """The names of the phrase table and of reordering tables that :func:`extract_phrases` writes."""
+    from smtformats.reordering.models import ReorderingModel
+
+    table = PHRASE_TABLE if to_format in (None, MOSES_FORMAT) else CONVERTED_TABLE
+    return [table, *(reordering_table(ReorderingModel.parse(name)) for name in reordering)]
+
+
 def _check_settings(host: Host, settings: PhraseSettings, to_format: str | None) -> list[ReorderingModel]:
     """Check the settings before any work is done, and parse the names of the reordering models."""
     from smtformats.reordering.models import ReorderingModel
@@ -180,6 +188,11 @@ def _check_settings(host: Host, settings: PhraseSettings, to_format: str | None)
     if len({_name(model) for model in models}) < len(models):
         raise UsageError(f"{argument('reordering')}: expected different models, found the same one twice")
     return models
+
+
+def reordering_table(model: ReorderingModel) -> str:
+    """The name of the file of a reordering table."""
+    return f"reordering-table.{_name(model)}.gz"
 
 
 def _name(model: ReorderingModel) -> str:

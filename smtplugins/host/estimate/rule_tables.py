@@ -19,6 +19,7 @@ from smtplugins.core.extract.hierarchical_rules import (
 )
 from smtplugins.host.arguments import argument
 from smtplugins.host.estimate.phrase_tables import (
+    CONVERTED_TABLE,
     LEXICAL_TABLES,
     Bitext,
     FileName,
@@ -58,7 +59,7 @@ def extract_rules(
     check_memory(memory)
     if jobs < 1:
         raise UsageError(f"{argument('jobs')}: expected 1 or more, found {jobs}")
-    table = "rule-table.gz" if table_format == "moses-rules" else "grammar.gz"
+    table = rule_table(to_format)
     glue = glue_grammar(table_format)
     lexical_names = LEXICAL_TABLES if lexical is None else ()
     names = [table, *lexical_names, *([] if glue is None else [GLUE])]
@@ -83,6 +84,11 @@ def extract_rules(
             files[GLUE].write(glue.encode())
     tell(rules, note)
     return rules.rules
+
+
+def rule_table(to_format: str | None) -> str:
+    """The name of the table that :func:`extract_rules` writes."""
+    return "rule-table.gz" if rule_format(to_format) == "moses-rules" else CONVERTED_TABLE
 
 
 def rule_format(name: str | None) -> str:

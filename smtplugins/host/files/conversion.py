@@ -191,10 +191,11 @@ def _names_lists(to_format: str | None, formats: Sequence[Format]) -> bool:
 
 def _to_yaml(source: Path, target: Path, from_format: str | None, ignore: Iterable[str]) -> int:
     from smtplugins.host.config.run_yaml import load_config
+    from smtplugins.host.config.writing.schema import schema_line
 
     text = load_config(source, format=from_format, ignore=ignore).shown()
     with open_write(target) as out:
-        out.write(text)
+        out.write(text if os.fspath(target) == "-" else schema_line(os.path.dirname(target)) + text)
     return 1
 
 

@@ -10,6 +10,7 @@ from smtplugins.host.arguments import config_of, listed
 if TYPE_CHECKING:
     from smtplugins.host.arguments import Overrides
     from smtplugins.host.config.run_yaml import RunConfig
+    from smtplugins.host.config.tried_config import TriedConfig
     from smtplugins.host.files.opening import Path
     from smtplugins.host.host import AnySpec, Host
 
@@ -74,3 +75,28 @@ class Configuring:
                 with record.at("model", "passes", str(i), "features", str(j)):
                     host.registry.check("features", feature, without=("name", "tuneable"))
         return record.shown()
+
+    def check_config(
+        self,
+        config: Path | RunConfig,
+        overrides: Overrides = (),
+        *,
+        sentences: Path | None = None,
+        cache: str | None = None,
+        ignore: str | Iterable[str] = (),
+        note: Note = lambda text: None,
+    ) -> TriedConfig:
+        """Load a configuration and translate a sentence with it; return what was loaded, and the translation.
+
+        The sentence is the first of ``sentences``, or made of words of the first table. Other arguments are those of
+        :meth:`translator`.
+        """
+        from smtplugins.host.config.tried_config import try_config
+
+        return try_config(cast("Host", self), config_of(config, overrides, ignore), sentences, cache, note)
+
+    def config_schema(self) -> str:
+        """Return the JSON schema of a run.yaml, with the names and options of the loaded plugins, for editors."""
+        from smtplugins.host.config.writing.schema import config_schema
+
+        return config_schema(cast("Host", self))

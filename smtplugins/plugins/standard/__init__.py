@@ -48,6 +48,7 @@ def _hypothesis_features() -> Iterator[Offer]:
         reference="Heafield (2011), for the file format and the state of the art in querying it",
         needs=frozenset({"target"}),
         trial="smtplugins.plugins.standard.trial:tiny_arpa",
+        files="smtplugins.plugins.standard.model_files:language_model",
     )
     yield Offer(
         name="column",
@@ -125,6 +126,7 @@ def _position_features() -> Iterator[Offer]:
         reference="Koehn et al. (2005); Galley and Manning (2008) for models of the kind hier",
         needs=frozenset({"target", "source", "segmentation"}),
         trial="smtplugins.plugins.standard.trial:tiny_orientations",
+        files="smtplugins.plugins.standard.model_files:reordering_table",
     )
 
 

@@ -16,7 +16,7 @@ from smtformats.files import open_lines
 from smtformats.tokens import BadField, blanks, numbers
 from smtplugins.contracts.errors import UsageError
 from smtplugins.contracts.tools.grammars import GLUE, MINTED, fragment_scores
-from smtplugins.contracts.tools.language_models import lm_format, read_lm
+from smtplugins.contracts.tools.language_models import read_lm
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -209,11 +209,6 @@ class LanguageModelScore:
         self._classes = None if class_path is None else _read_classes(class_path)
         self._numbers: weakref.WeakKeyDictionary[Vocabulary, NDArray[Any]] = weakref.WeakKeyDictionary()
         self.start_weights = (0.5, -1.0) if oov else (0.5,)
-
-    @staticmethod
-    def options_for(path: Path) -> dict[str, Any] | None:
-        """Return the option ``path`` for an ARPA or KenLM file."""
-        return {"path": str(path)} if path.is_file() and lm_format(path) else None
 
     def score_candidates(self, source: str | None, candidates: Candidates) -> NDArray[Any]:
         """Score a whole list in a single call of the model."""

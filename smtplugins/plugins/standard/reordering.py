@@ -12,9 +12,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from smtformats.files import head, open_bytes
-from smtformats.reordering.models import ReorderingModel
-from smtformats.reordering.moses import FORMAT
 from smtformats.tokens import BadField, numbers
 from smtplugins.contracts.errors import UsageError
 from smtplugins.contracts.tools.grammars import distances, load_reordering
@@ -23,6 +20,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from smtformats.columns import GrammarColumns
+    from smtformats.reordering.models import ReorderingModel
     from smtplugins.contracts.data import Sentence
     from smtplugins.contracts.features import Scorer
     from smtplugins.contracts.tools.grammars import Edges
@@ -90,14 +88,6 @@ class LexicalReordering:
 
     start_weights = (0.3,)
 
-    @staticmethod
-    def options_for(path: Path) -> dict[str, Any] | None:
-        """Return the options for a reordering table whose name has that of its model, as Moses' tables have."""
-        if not path.is_file() or not _is_table(path):
-            return None
-        models = [part for part in path.name.split(".") if _is_model(part)]
-        return {"path": str(path), **({"model": models[0]} if models else {})}
-
     def __init__(
         self,
         path: Path,
@@ -150,19 +140,6 @@ class LexicalReordering:
         if self.model.extraction == "hier":
             orientations = _Hierarchical(*(direction in self.model.directions for direction in ("backward", "forward")))
         return _Orientations(self, sentence.tokens, orientations)
-
-
-def _is_table(path: Path) -> bool:
-    with open_bytes(path) as stream:
-        return FORMAT.matches(head(stream, str(path)))
-
-
-def _is_model(name: str) -> bool:
-    try:
-        ReorderingModel.parse(name)
-    except BadField:
-        return False
-    return True
 
 
 def _defaults(text: str | None, count: int) -> list[float]:

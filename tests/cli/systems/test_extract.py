@@ -26,6 +26,7 @@ kleine ||| small ||| 1 1 1 1 ||| 0-0 ||| 1 1 1 ||| |||
 """
 LEXICAL = "house haus 1.0000000\nsmall kleine 1.0000000\nthe das 1.0000000\n"
 CALL = ("extract", "--phrases", "-s", "s", "-t", "t", "-a", "a", "-o", "out")
+USES = "smt: note: in a run.yaml, or by `smt config new`:\nmodel:\n  tables: [out/phrase-table.gz]\n"
 
 
 @pytest.fixture(autouse=True)
@@ -40,10 +41,21 @@ def unpacked(path: str) -> str:
 
 def test_tables_of_a_text(smt: Smt) -> None:
     result = smt(*CALL)
-    assert (result.code, result.out, result.err) == (0, "", "smt: note: 7 phrase pairs\n")
+    assert (result.code, result.out, result.err) == (0, "", f"smt: note: 7 phrase pairs\n{USES}")
     assert sorted(os.listdir("out")) == ["lex.e2f", "lex.f2e", "phrase-table.gz"]
     assert unpacked("out/phrase-table.gz") == TABLE
     assert Path("out/lex.f2e").read_text() == LEXICAL
+
+
+def test_the_lines_of_a_run_yaml(smt: Smt) -> None:
+    told = smt(*CALL, "--reordering", "msd-bidirectional", "--reordering", "mslr-backward", "--escape", "moses").err
+    lines = told.partition("smt config new`:\n")[2]
+    assert lines.startswith(
+        "escape: moses\nmodel:\n  tables: [out/phrase-table.gz]\n  features:\n  - {name: lexical-re"
+    )
+    Path("run.yaml").write_text(f"decoder: phrase\n{lines}")
+    decoded = smt("decode", "-c", "run.yaml", "-i", "-", "-q", stdin="das haus\n").ok()
+    assert decoded == "the house\n"
 
 
 def test_reordering_tables(smt: Smt) -> None:
@@ -130,7 +142,7 @@ def test_sentences_that_nothing_is_taken_from(smt: Smt) -> None:
     assert smt(*CALL, "--skip-bad").err == (
         "smt: note: 1 sentence pair with an empty side: left out\n"
         "smt: note: 1 sentence pair with links outside the sentences: left out\n"
-        "smt: note: 3 phrase pairs\n"
+        f"smt: note: 3 phrase pairs\n{USES}"
     )
 
 

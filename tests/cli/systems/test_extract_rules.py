@@ -69,6 +69,9 @@ tm_glue_0 -0.3
 """
 
 
+USES = "smt: note: in a run.yaml, or by `smt config new`:\nmodel:\n  tables: [out/rule-table.gz]\n"
+
+
 @pytest.fixture(autouse=True)
 def _text() -> None:
     for name, text in (("s", SOURCE), ("t", TARGET), ("a", LINKS)):
@@ -82,7 +85,7 @@ def lines(path: str) -> list[str]:
 def test_a_table_for_moses(smt: Smt) -> None:
     result = smt(*CALL)
     table = lines("out/rule-table.gz")
-    assert (result.code, result.out, result.err) == (0, "", f"smt: note: {len(table)} rules\n")
+    assert (result.code, result.out, result.err) == (0, "", f"smt: note: {len(table)} rules\n{USES}")
     assert sorted(os.listdir("out")) == ["glue-grammar", "lex.e2f", "lex.f2e", "rule-table.gz"]
     assert "alt [X] ||| old [X] ||| 1 1 1 1 ||| 0-0 ||| 2 2 2 ||| |||" in table
     assert [line for line in table if line.startswith("hat [X][X] gesehen [X] ||| ")] == [

@@ -190,7 +190,8 @@ def test_the_order_as_it_was_spelt_is_noted(smt: Smt, old: tuple[object, ...]) -
     result = smt("lm", *old, "--discount-fallback", stdin=TEXT)
     assert result.code == 0
     note = "smt: note: -o 2 is taken for the order: write --order 2, as -o is the output\n"
-    assert result.err == note + NOTE
+    uses = "smt: note: in a run.yaml, or by `smt config new`:\nmodel:\n  features:\n  - {name: lm, path: old}\n"
+    assert result.err == note + NOTE + uses * ("old" in old)
     arpa = smt("lm", "--order", 2, "-q", "--discount-fallback", stdin=TEXT).ok()
     assert (Path("old").read_text() if "old" in old else result.out) == arpa
 

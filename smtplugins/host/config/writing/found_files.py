@@ -56,7 +56,7 @@ def find_files(host: Host, decoder: str, paths: Sequence[str | os.PathLike[str]]
     In a folder, two files for the same use are an error, as they may hold the same; named files are all used.
     """
     usual = [_usual(text) for text in getattr(host.registry.factory("decoders", decoder), "usual_features", ())]
-    readers = {number: reads for number, spec in enumerate(usual) if (reads := _reader(host, spec)) is not None}
+    readers = {number: reads for number, spec in enumerate(usual) if (reads := _reader(host, spec.name)) is not None}
     with_tables = takes_tables(host, decoder)
     uses: dict[str | int, list[tuple[Path, Mapping[str, Any]]]] = {_TABLES: [], **{number: [] for number in readers}}
     unused: list[Path] = []
@@ -79,11 +79,16 @@ def find_files(host: Host, decoder: str, paths: Sequence[str | os.PathLike[str]]
     features = []
     for number, spec in enumerate(usual):
         made = [
-            Spec(spec.name, {**spec.options, **options, **({"name": f"{spec.name}{k}"} if k else {})})
+            _named(Spec(spec.name, {**spec.options, **options}), k)
             for k, (_, options) in enumerate(uses.get(number, ()))
         ]
         features.append(UsualFeature(spec, number in readers, tuple(made)))
     return FoundFiles(tuple(path for path, _ in uses[_TABLES]), tuple(features), tuple(unused))
+
+
+def _named(spec: Spec, number: int) -> Spec:
+    """The feature as one of several of its name: all but the first have a name for their columns."""
+    return Spec(spec.name, {**spec.options, "name": f"{spec.name}{number}"}) if number else spec
 
 
 def _usual(text: str) -> Spec:
@@ -94,9 +99,10 @@ def _usual(text: str) -> Spec:
     return Spec(spec.name, {name: yaml.safe_load(value) for name, value in spec.options.items()})
 
 
-def _reader(host: Host, spec: Spec) -> Callable[[Path], Mapping[str, Any] | None] | None:
-    """What tells the options for a file, if the feature reads one."""
-    return getattr(host.registry.factory("features", spec.name), "options_for", None)
+def _reader(host: Host, name: str) -> Callable[[Path], Mapping[str, Any] | None] | None:
+    """What tells the options of a feature for a file, if the feature reads one."""
+    offer = host.registry.entry("features", name).record
+    return None if offer.files is None else offer.options_for
 
 
 def _files(host: Host, given: Path) -> Iterator[Path]:
@@ -136,3 +142,28 @@ def _refuse(folder: Path, what: str, paths: Sequence[Path]) -> None:
     names = ", ".join(path.name for path in paths)
     option = argument("paths", "--from")
     raise UsageError(f"{folder}: expected one file for {what}, found {names}; name those to use: {option} {paths[0]}")
+
+
+def used_lines(host: Host, paths: Sequence[str | os.PathLike[str]], escape: str | None = None) -> str:
+    """The lines of a run.yaml that use files: tables, and the features that read language models and the like.
+
+    Empty if there are none, as for a table without rules. ``escape`` is the scheme that the words of the files are
+    escaped with.
+    """
+    from smtplugins.host.config.records import ModelConfig
+    from smtplugins.host.config.rule_tables import RuleTable
+    from smtplugins.host.config.written import as_yaml
+
+    offers = [entry.record for entry in host.registry.entries("features") if entry.record.files is not None]
+    tables: list[RuleTable] = []
+    features: list[Spec] = []
+    for path in map(Path, paths):
+        uses = [(offer.name, options) for offer in offers if (options := offer.options_for(path)) is not None]
+        for name, options in uses:
+            features.append(_named(Spec(name, dict(options)), sum(spec.name == name for spec in features)))
+        if not uses and _is_table(host, path):
+            tables.append(RuleTable(path))
+    if not tables and not features:
+        return ""
+    lines = as_yaml(ModelConfig(tuple(tables), features=tuple(features))).splitlines()
+    return "\n".join([*([f"escape: {escape}"] if escape else []), "model:", *(f"  {line}" for line in lines)])

@@ -39,6 +39,27 @@ _SHOWN: Mapping[Any, str] = {
     float: "number",
     bool: "true or false",
 }
+_PAGE = """\
+# The keys of a run.yaml
+
+This page is made from the dataclasses that hold the keys. `smt config new --decoder NAME [--from DIR] -o run.yaml`
+writes a file with all of them and the decoder's options, `smt config check run.yaml` tries it on a sentence, `smt
+config show` prints what it sets, and `smt config schema` a JSON schema for editors: with `config new --schema`, or
+where run.schema.json lies beside a run.yaml that is written, its first line names the schema.
+
+Paths are relative to the file. A list of one value may be that value. What has a name and options is written
+`NAME,key=value` or `{name: NAME, key: value}`; the options of decoders, features, learners, metrics and runners are
+printed by `smt decoders show NAME` and so on. Options of features that are called `path` or end in `_path` are
+relative to the file, too. All features take `name=`, the name of their column, and `tuneable=false`. `--set
+model.weights=FILE` overrides a key.
+
+Without `model.weights`, decoding and tuning begin with weights that are listed in a note: 0.2 for each probability of
+a table (-0.2 for a cost), 0 for its other scores; `lm` 0.5, `distortion` and each orientation of `lexical-reordering`
+0.3, `phrase-penalty` 0.2, `word-penalty` -1, which rewards words as its value is negative, `glue` 0, `oov` and
+`pass-through` 1 for a negative value and -5 for a count, and 0 for features that have none. These are Moses' but for
+`glue`. A table's probabilities are known by its format.
+
+"""
 
 
 @dataclass(frozen=True)
@@ -78,6 +99,23 @@ def option_keys(make: Any) -> list[Key]:
     """The options of what a plugin makes, such as a decoder."""
     docs = documentation(make)
     return [Key(name, one.annotation, one.default, docs.get(name, "")) for name, one in parameters(make).items()]
+
+
+def keys_page() -> str:
+    """The page of all keys."""
+    sections = []
+    for name, record in SECTIONS.items():
+        title = f"`{name}`" if name else "Keys"
+        rows = [f"| `{key.name}` | {key.shown_type} | {_default(key)} | {key.doc} |\n" for key in record_keys(record)]
+        sections.append(f"## {title}\n\n| key | type | default | meaning |\n|---|---|---|---|\n{''.join(rows)}")
+    return _PAGE + "\n".join(sections)
+
+
+def _default(key: Key) -> str:
+    if key.required:
+        return "required"
+    shown = {True: "true", False: "false"}.get(key.default) if isinstance(key.default, bool) else key.default
+    return "" if key.default in (None, "", ()) or dataclasses.is_dataclass(key.default) else f"`{shown}`"
 
 
 def parts_of(annotation: Any) -> tuple[Any, ...]:

@@ -34,14 +34,13 @@ def new_config(
     *,
     folder: str | os.PathLike[str] = ".",
     values: Mapping[str, Any] | None = None,
-    head: str = "",
     note: Callable[[str], None] = lambda text: None,
 ) -> str:
     """The text of a run.yaml for a decoder, which uses what is found in ``paths``, folders and files.
 
     ``folder`` is that of the run.yaml: paths become relative to it. ``values`` sets keys, as in
-    ``{"source": "dev.ja", "decoder.pop_limit": 100}``, in which paths are relative to the folder already. ``head`` are
-    first lines. ``note`` is told what is not used, and what must be filled in.
+    ``{"source": "dev.ja", "decoder.pop_limit": 100}``, in which paths are relative to the folder already. ``note``
+    is told what is not used, and what must be filled in.
     """
     spec = Spec.of(decoder)
     entry = host.registry.entry("decoders", spec.name)
@@ -54,7 +53,7 @@ def new_config(
             place = f"decoder {spec.name!r}: {key.name}"
             set_values[f"decoder.{key.name}"] = convert(spec.options[key.name], key.type, place)
     text = _Text(Path(os.path.abspath(folder)), set_values)
-    lines = [head, _HEAD.format(summary=f"decoder {spec.name}: {entry.record.summary}"), "\n"]
+    lines = [_HEAD.format(summary=f"decoder {spec.name}: {entry.record.summary}"), "\n"]
     for key in record_keys(RunConfig):
         if key.name == "decoder":
             lines += [f"decoder:  # {key.doc}\n", f"  name: {spec.name}\n"]

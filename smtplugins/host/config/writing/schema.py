@@ -41,6 +41,12 @@ _SINGLE: dict[Any, dict[str, Any]] = {
     str: {"type": "string"},
     Path: {"type": "string"},
 }
+_WRITTEN = {
+    bool: "^([Tt]rue|[Ff]alse|yes|no|on|off|1|0)$",
+    int: "^[+-]?[0-9]+$",
+    float: "^[+-]?[0-9.]+([eE][+-]?[0-9]+)?$",
+}
+"""Values of options as texts, which are converted, too."""
 
 
 def config_schema(host: Host) -> str:
@@ -90,7 +96,8 @@ def _value(key: Key, wanted: Any) -> dict[str, Any]:
     if wanted in (RuleTable, TextConfig):
         return {"anyOf": [{"type": "string"}, _record(wanted)]}
     if wanted in _RECORDS:
-        return _record(wanted)
+        # A section may have comments alone.
+        return _record(wanted) | ({"type": ["object", "null"]} if wanted in (ModelConfig, OutputConfig) else {})
     return {"enum": list(SCHEMES)} if key.name == "escape" else dict(_SINGLE[wanted])
 
 
@@ -152,6 +159,8 @@ def _of_type(part: Any) -> dict[str, Any] | None:
         return {"enum": values + [int(value) for value in values if isinstance(value, str) and value.isdecimal()]}
     if part is str:
         return {"type": ["string", "number"]}
+    if part in _WRITTEN:
+        return {"anyOf": [_SINGLE[part], {"type": "string", "pattern": _WRITTEN[part]}]}
     return _SINGLE.get(part)
 
 
