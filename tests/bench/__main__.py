@@ -43,6 +43,7 @@ from neural import neural
 from parsing import parsing
 from phrase_loading import phrase_loading
 from pools import pools
+from prepare import prepare
 from prose import prose
 from python_feature import python_feature
 from report import report
@@ -131,6 +132,7 @@ def main() -> None:
         "growth": lambda: growth(SHARED),
     }
     benchmarks |= {"python_feature": lambda: python_feature(SHARED), "external": external}
+    benchmarks |= {"prepare": lambda: prepare(SHARED)}
     benchmarks |= {"estimation": lambda: estimation(SHARED), "extract": lambda: extract(SHARED)}
     benchmarks |= {"estimation-on-disk": lambda: estimation_on_disk(SHARED)}
     benchmarks |= {"extract-rules": lambda: extract_rules(SHARED)}

@@ -143,11 +143,15 @@ def signature_of(metric: Metric, references: Sequence[Sequence[str]]) -> str:
 def read_config(path: str, overrides: Iterable[Override], values: Mapping[str, Any]) -> RunConfig:
     """Read a configuration with overrides, and with those ``values`` of keys that are not None.
 
-    Raises UsageError if it names a runner: a study measures time and spreads its work by ``-j``.
+    Raises UsageError if it names a runner, as a study measures time and spreads its work by ``-j``, or has raw text, as
+    a study compares the words of models.
     """
     named = [(key, value) for key, value in values.items() if value is not None]
     config = load_config(path, [*overrides, *named])
     if config.runner is not None:
         with config.at("runner"):
             raise UsageError("expected none, as a comparison runs in the processes of -j N (runner=null removes it)")
+    if config.text is not None:
+        with config.at("text"):
+            raise UsageError("expected none, as a comparison reads prepared text (text=null removes it)")
     return config

@@ -56,10 +56,12 @@ def compare(run: Run, *arguments: Any) -> Any:
     return json.loads(out)
 
 
-def test_a_runner_is_refused(run: Run) -> None:
+def test_a_runner_and_raw_text_are_refused(run: Run) -> None:
     code, _, err = run("umt", "compare", *TEST, *SHORT, "--set", "runner=serial", "-o", "new")
     assert code == 2
     assert "--set: runner: expected none, as a comparison runs in the processes of -j N" in err
+    code, _, err = run("umt", "compare", *TEST, *SHORT, "--set", "text=prepared", "-o", "new")
+    assert (code, "--set: text: expected none, as a comparison reads prepared text" in err) == (2, True)
     assert not Path("new").exists()
 
 
