@@ -37,6 +37,7 @@ METHODS = [
     "evaluate",
     "extract_phrases",
     "extract_rules",
+    "filter_table",
     "formats",
     "kept_scores",
     "mbr",

@@ -193,6 +193,22 @@ class StringTable(Sequence[str]):
         return len(self.blob) + int(self.offsets.nbytes)
 
 
+def spans(firsts: Ints, ends: Ints) -> tuple[Bounds, Bounds]:
+    """The offsets of these parts of a column joined in this order, and the position of each of their values in it."""
+    import numpy as np
+
+    sizes = ends - firsts
+    offsets = np.concatenate([np.zeros(1, np.int64), np.cumsum(sizes, dtype=np.int64)])
+    return offsets, np.arange(int(offsets[-1]), dtype=np.int64) + np.repeat(firsts - offsets[:-1], sizes)
+
+
+def gathered(offsets: Ints, rows: Ints) -> tuple[Bounds, Bounds]:
+    """The offsets of these rows joined in this order, and the position of each of their values in the column."""
+    import numpy as np
+
+    return spans(offsets[rows].astype(np.int64), offsets[rows + 1].astype(np.int64))
+
+
 def string_table(strings: Iterable[str]) -> StringTable:
     """Build a table of strings in the given order; duplicates are kept."""
     import numpy as np
@@ -241,6 +257,16 @@ class GrammarColumns:
     def nbytes(self) -> int:
         """Bytes of memory."""
         return sum(int(getattr(self, column.name).nbytes) for column in fields(GrammarColumns))
+
+    def take(self, rows: Ints) -> GrammarColumns:
+        """The rules of these numbers, in this order; the string tables stay."""
+        taken: dict[str, Any] = {"lhs": self.lhs[rows], "level": self.level[rows]}
+        for name in ("source", "target", "feature", "point"):
+            offsets, places = gathered(getattr(self, f"{name}_offsets"), rows)
+            taken[f"{name}_offsets"] = offsets
+            for column in {"feature": ("features", "values"), "point": ("points",)}.get(name, (name,)):
+                taken[column] = getattr(self, column)[places]
+        return GrammarColumns(**taken, words=self.words, labels=self.labels, names=self.names)
 
     def native_sides(self, chosen: Ints) -> Sides:
         """Words, sources, targets and the ``chosen`` rules' numbers, as native look-ups of phrase pairs take them."""

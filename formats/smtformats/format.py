@@ -35,10 +35,12 @@ class Format:
     file and may be compressed. Keyword-only parameters of ``parse`` and ``write`` are options, spelled
     ``NAME,key=value``; ``load`` takes those of ``parse``. ``lookup(path)`` opens a table that can be asked for
     phrases, but perhaps not listed (:class:`smtformats.grammar.shared.lookup.PhraseLookup`), or returns None if it is
-    to be loaded; it takes the options of ``parse``. ``carries`` names the extra fields of records that ``write``
-    keeps, ``*`` stands for all. ``example`` is a small file of the format, shown on its page. ``confirms(path)`` tells
-    by the whole file whether it is of this format, for formats whose files begin alike. ``probabilities`` is a regular
-    expression for the names of features of rules that are logarithms of probabilities, of either sign.
+    to be loaded; it takes the options of ``parse``. ``source(line)`` tells the source side of a line of a table
+    (:mod:`smtformats.source_sides`), by which tables are filtered. ``carries`` names the extra fields of records that
+    ``write`` keeps, ``*`` stands for all. ``example`` is a small file of the format, shown on its page.
+    ``confirms(path)`` tells by the whole file whether it is of this format, for formats whose files begin alike.
+    ``probabilities`` is a regular expression for the names of features of rules that are logarithms of probabilities,
+    of either sign.
 
     If several formats match, the lowest ``fallback`` wins: a format that is more specific than one of 0 has -1.
 
@@ -46,7 +48,7 @@ class Format:
     names in it, one per line, and ``parse``, ``load`` and ``write`` its path. ``single``: each file holds one sentence
     and is named after its id, so that a corpus is a folder of files. ``max_line`` bounds the bytes of a line and
     ``max_size`` the bytes of a compressed file after decompression. ``ordered``: ids are whole numbers, and lists are
-    read and written in ascending order of id.
+    read and written in ascending order of id. ``mapped``: ``load`` maps what is stored, so that a cache gains nothing.
     """
 
     name: str
@@ -58,6 +60,7 @@ class Format:
     update: Callable[[dict[str, float], Lines, TextIO, Number], list[str]] | None = None
     load: Callable[..., Any] | None = None
     lookup: Callable[..., Any] | None = None
+    source: Callable[..., Any] | None = None
     confirms: Callable[[str | os.PathLike[str]], bool] | None = None
     suffixes: tuple[str, ...] = ()
     carries: frozenset[str] = frozenset()
@@ -67,6 +70,7 @@ class Format:
     folder: bool = False
     single: bool = False
     ordered: bool = False
+    mapped: bool = False
     max_line: int = MAX_LINE_BYTES
     max_size: int = MAX_UNPACKED_BYTES
     example: str = ""

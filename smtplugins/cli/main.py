@@ -56,6 +56,7 @@ COMMANDS = {
     "prepare": ("systems.prepare", "clean, tokenize and case text, and say what was dropped and why"),
     "align": ("systems.align", "align the words of a text, or symmetrise alignments of both directions"),
     "extract": ("systems.extract", "extract phrase tables, reordering tables or rule tables from word-aligned text"),
+    "filter": ("systems.filter", "filter a phrase, rule or reordering table to the sentences to be translated"),
     "lm": ("systems.lm", "estimate an n-gram language model, as lmplz does"),
     "config": (
         "config",

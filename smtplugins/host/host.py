@@ -18,6 +18,7 @@ from smtplugins.host.methods.configuring import Configuring
 from smtplugins.host.methods.estimation import Estimation
 from smtplugins.host.methods.judging import Judging
 from smtplugins.host.methods.learning import Learning
+from smtplugins.host.methods.table_files import TableFiles
 from smtplugins.host.scores.score_cache import ScoreFolder, score_folder
 
 if TYPE_CHECKING:
@@ -37,7 +38,7 @@ AnySpec = str | Mapping[str, Any] | Spec
 Note = Callable[[str], None]
 
 
-class Host(Configuring, Judging, Learning, Estimation, Caches):
+class Host(Configuring, Judging, Learning, Estimation, TableFiles, Caches):
     """Loaded plugins (``plugins``), their offers (``registry``), and a method for each job.
 
     Features and metrics keep slow scores in the folder ``score_cache`` and tell ``note`` what the user should know.

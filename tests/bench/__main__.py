@@ -30,6 +30,7 @@ from heldout import heldout
 from inference import inference
 from jsonl import jsonl
 from judging import judging
+from large_tables import large_tables
 from learners import learners
 from lm import lm, lm_big, lm_kinds
 from loading import loading
@@ -126,6 +127,7 @@ def main() -> None:
     benchmarks |= {"grammar": lambda: grammar(SHARED), "nbest": lambda: nbest(SHARED), "search": lambda: search(SHARED)}
     benchmarks |= {"parsing": lambda: parsing(SHARED), "loading": lambda: loading(SHARED)}
     benchmarks |= {"phrase_loading": lambda: phrase_loading(SHARED), "binary-tables": lambda: binary_tables(SHARED)}
+    benchmarks |= {"large-tables": lambda: large_tables(SHARED)}
     benchmarks |= {
         "decoding": lambda: decoding(SHARED),
         "phrase": lambda: decoding(SHARED, only="phrase"),

@@ -73,7 +73,7 @@ def load_kept(
 ) -> Any:
     """Like :func:`cached_load`, for any kind of format with columns."""
     is_there = os.path.isdir(path) if record.folder else os.path.isfile(path)
-    if folder is None or os.fspath(path) == "-" or not is_there:
+    if folder is None or record.mapped or os.fspath(path) == "-" or not is_there:
         return _load(path, record, options)
     named = [value for value in _options(record, options).values() if isinstance(value, str) and os.path.isfile(value)]
     begun, state = time.time_ns(), _state(path, named)

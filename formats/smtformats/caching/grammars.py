@@ -37,7 +37,7 @@ def _parts(columns: GrammarColumns) -> Parts:
 
 
 def _columns(parts: Parts) -> GrammarColumns | None:
-    if not _stays_within(parts):
+    if not stays_within(parts):
         return None
     tables = {table: (memoryview(parts[f"{table}.blob"]), parts[f"{table}.offsets"]) for table in _TABLES}
     columns = GrammarColumns.of({**{name: parts[name] for name in _ARRAYS}, **tables})
@@ -45,7 +45,7 @@ def _columns(parts: Parts) -> GrammarColumns | None:
     return IndexedColumns.indexed(columns, index) if any(map(len, index)) else columns
 
 
-def _stays_within(parts: Parts) -> bool:
+def stays_within(parts: Parts) -> bool:
     """Whether all offsets and numbers are in range; the code that built the index checks it."""
     rules = len(parts["lhs"])
     spans = [("source", "source"), ("target", "target"), ("feature", "features"), ("feature", "values")]

@@ -47,6 +47,7 @@ from smtformats.grammar.shared.lines import (
 )
 from smtformats.grammar.shared.scanning import scan
 from smtformats.grammar.shared.shapes import GIVENS, joshuas_lead
+from smtformats.source_sides import SourceSide, until_bar
 from smtformats.writing import own, write_each
 
 NAME = "cdec-grammar"
@@ -55,6 +56,8 @@ MAX_LEVEL = 255
 _LABEL = r"[^\t\n\r \[\],]+"
 _HEAD = re.compile(rf"\[({_LABEL})\][ \t]*\|\|\|")
 _GAP = re.compile(rf"\[({_LABEL})(?:,([1-9][0-9]?))?\]")
+_HEAD_BYTES = re.compile(b"[ \t]*" + _HEAD.pattern.encode())
+_GAP_BYTES = re.compile(_GAP.pattern.encode())
 _INDEX = re.compile(r"[1-9][0-9]?")
 _ITEM = re.compile(r"[^ \t;]+")
 _NUMBER = re.compile(r"[+-]?[0-9]+(?:\.[0-9]*)?(?:[eE][+-]?[0-9]+)?")
@@ -325,6 +328,14 @@ def matches(head: bytes) -> bool:
     return start is not None and BAR.search(text, start.end()) is not None and joshuas_lead(head) <= 0
 
 
+def source(line: bytes, *, label: str = "") -> SourceSide | None:
+    """The source side of a line; with a ``label`` it is the first field."""
+    if label:
+        return until_bar(line, 0, lambda token: False)
+    head = _HEAD_BYTES.match(line)
+    return None if head is None else until_bar(line, head.end(), lambda token: bool(_GAP_BYTES.fullmatch(token)))
+
+
 FORMAT = Format(
     name=NAME,
     kind="grammar",
@@ -333,6 +344,7 @@ FORMAT = Format(
     parse=parse,
     write=write,
     load=load,
+    source=source,
     carries=frozenset({"alignment", "tree", "level"}),
     probabilities=GIVENS,
     example="[X] ||| [X,1] haus ||| [X,1] house ||| EgivenF=0.5 CountEF=2 ||| 1-1\n",

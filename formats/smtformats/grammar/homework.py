@@ -32,6 +32,7 @@ from smtformats.grammar.shared.lines import (
     verify,
 )
 from smtformats.grammar.shared.shapes import is_homework
+from smtformats.source_sides import SourceSide, until_bar
 from smtformats.writing import own, write_each
 
 NAME = "homework-phrases"
@@ -93,6 +94,11 @@ def _compose(rule: Rule, number: Number, feature: str) -> str:
     return verify(line, rule, _Reader(lines, feature), (feature,), "a table of pairs and one number")
 
 
+def source(line: bytes) -> SourceSide | None:
+    """The source side of a line."""
+    return until_bar(line, 0, lambda token: False)
+
+
 FORMAT = Format(
     name=NAME,
     kind="grammar",
@@ -101,6 +107,7 @@ FORMAT = Format(
     parse=parse,
     write=write,
     load=load,
+    source=source,
     probabilities=".*",
     example="ein haus ||| a house ||| -0.30103\n",
 )

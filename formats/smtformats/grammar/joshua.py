@@ -45,6 +45,7 @@ from smtformats.grammar.shared.lines import (
     verify,
 )
 from smtformats.grammar.shared.shapes import GIVENS, is_grammar, joshuas_lead
+from smtformats.source_sides import SourceSide, until_bar
 from smtformats.tokens import is_number
 from smtformats.writing import own, write_each
 
@@ -55,6 +56,8 @@ _BAR = re.compile(rf"[{_BLANK}]\|\|\|[{_BLANK}]")
 _TOKEN = re.compile(rf"[^{_BLANK}]+")
 _LHS = re.compile(rf"\[([^{_BLANK},]+)\]")
 _INDEX = re.compile(r"[1-9][0-9]{0,5}")
+_HEAD_BYTES = re.compile(rb"\[[^ \t\x0b\f\r,]+\] \|\|\| ")
+_ODD_BLANKS = re.compile(rb"[\x0b\f\r]")
 
 
 class _Reader(RuleReader):
@@ -192,6 +195,13 @@ def matches(head: bytes) -> bool:
     return is_grammar(head) and joshuas_lead(head) >= 0
 
 
+def source(line: bytes) -> SourceSide | None:
+    """The source side of a line."""
+    head = _HEAD_BYTES.match(line)
+    side = None if head is None else until_bar(line, head.end(), lambda token: len(token) > 2 and token[-1] == 0x5D)
+    return None if side is None or _ODD_BLANKS.search(line, 0, side[0]) else side
+
+
 FORMAT = Format(
     name=NAME,
     kind="grammar",
@@ -200,6 +210,7 @@ FORMAT = Format(
     parse=parse,
     write=write,
     load=load,
+    source=source,
     carries=frozenset({"alignment", "counts"}),
     probabilities=GIVENS,
     fallback=1,

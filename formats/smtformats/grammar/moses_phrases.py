@@ -39,6 +39,7 @@ from smtformats.grammar.shared.lines import MAX_FEATURES, MAX_SYMBOLS, read_rule
 from smtformats.grammar.shared.moses_tables import TABLE, Points, TableReader, TableWriter
 from smtformats.grammar.shared.scanning import scan_table
 from smtformats.grammar.shared.shapes import VECTORS, is_phrase_table
+from smtformats.source_sides import first_field
 from smtformats.writing import write_each
 
 NAME = "moses-phrases"
@@ -96,6 +97,7 @@ FORMAT = Format(
     parse=parse,
     write=write,
     load=load,
+    source=first_field,
     carries=frozenset({"alignment", "counts", "properties"}),
     probabilities=VECTORS,
     example="ein haus ||| a house ||| 0.5 0.25 1 0.125 ||| 0-0 1-1 ||| 4 2 2 ||| domain_tv 1 ||| {{Counts 4 2 2}}\n",

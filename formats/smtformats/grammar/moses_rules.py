@@ -28,6 +28,7 @@ from smtformats.grammar.shared.lines import MAX_FEATURES, MAX_SYMBOLS, quantity,
 from smtformats.grammar.shared.moses_tables import TABLE, Points, TableReader, TableWriter
 from smtformats.grammar.shared.scanning import scan_table
 from smtformats.grammar.shared.shapes import VECTORS, is_rule_table
+from smtformats.source_sides import SourceSide, first_field
 from smtformats.writing import write_each
 
 NAME = "moses-rules"
@@ -137,6 +138,15 @@ def write(records: Iterable[Rule], out: TextIO, number: Number, *, table: str = 
     return write_each(records, out, TableWriter(_Reader, number, table, features))
 
 
+def source(line: bytes) -> SourceSide | None:
+    """The source side of a line without its label."""
+    side = first_field(line)
+    if side is None or len(side[1]) < 2:
+        return None
+    end, symbols = side
+    return end, tuple([None if word and word[0] == 0x5B and word[-1] == 0x5D else word for word in symbols[:-1]])
+
+
 FORMAT = Format(
     name=NAME,
     kind="grammar",
@@ -145,6 +155,7 @@ FORMAT = Format(
     parse=parse,
     write=write,
     load=load,
+    source=source,
     carries=frozenset({"alignment", "counts", "properties"}),
     probabilities=VECTORS,
     example="[X][NP] schläft [X] ||| [X][NP] sleeps [S] ||| 0.5 0.25 1 0.125 ||| 0-0 1-1 ||| 4 2 2 ||| |||\n",

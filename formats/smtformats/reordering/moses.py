@@ -31,6 +31,7 @@ from smtformats.format import Format, Number, first_lines
 from smtformats.reordering.models import ReorderingModel
 from smtformats.reordering.rows import Reordering, ReorderingColumns, key_of
 from smtformats.scanning import scanned
+from smtformats.source_sides import first_field
 from smtformats.tokens import BadField, blanks, is_number, numbers
 from smtformats.writing import own, write_each
 
@@ -173,5 +174,6 @@ FORMAT = Format(
     parse=parse,
     write=write,
     load=load,
+    source=first_field,
     example="ein hut ||| a hat ||| 0.6 0.2 0.2 0.2 0.2 0.6\n",
 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from smtformats.columns import gathered
 from smtplugins.core.grammar.lattice_distances import distances
 from smtplugins.core.grammar.parsed_forest import TOP, Forest
 from smtplugins.core.grammar.reordering import (
@@ -11,7 +12,7 @@ from smtplugins.core.grammar.reordering import (
     load_reordering,
 )
 from smtplugins.core.grammar.rules import GLUE, MINTED, Edges, Origins, Rules
-from smtplugins.core.grammar.tables import Tables, fragment_scores, gathered, own_label, row_scores
+from smtplugins.core.grammar.tables import Tables, fragment_scores, own_label, row_scores
 from smtplugins.core.vocabulary import Vocabulary
 
 __all__ = [

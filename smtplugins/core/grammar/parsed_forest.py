@@ -7,11 +7,12 @@ from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from smtformats.columns import gathered
 from smtformats.grammar.rules import NonTerminal, Rule
 from smtformats.grammar.shared.gather import Numbering, grammar_columns
 from smtformats.hypergraph.graph import GraphColumns
 from smtplugins.core._core import RuleTrie
-from smtplugins.core.grammar.tables import GrammarPart, Tables, gathered, join_parts
+from smtplugins.core.grammar.tables import GrammarPart, Tables, join_parts
 
 if TYPE_CHECKING:
     import numpy as np
@@ -293,7 +294,9 @@ class Forest:
             return grammar_columns(())
         order = np.empty(len(origins), dtype=np.int64)
         order[np.concatenate(places)] = np.arange(len(origins))
-        return _reorder_rules(join_parts(chosen, self.tables), order)
+        columns = join_parts(chosen, self.tables).take(order)
+        # A rule of a forest is no refinement of the one before it.
+        return replace(columns, level=0 * columns.level)
 
     def to_hypergraph(self, id: str = "") -> GraphColumns:
         """The forest as columns: an edge for each rule of a bundle, with the features of its rule and lattice arcs."""
@@ -332,15 +335,3 @@ def _as_part(part: GrammarPart | MintedRules) -> GrammarPart:
 
 def _slice(row: range) -> slice:
     return slice(row.start, row.stop)
-
-
-def _reorder_rules(columns: Any, order: NDArray[np.int64]) -> Any:
-    """The columns with their rules in another order."""
-    # A rule of a forest is no refinement of the one before it.
-    changed: dict[str, Any] = {"lhs": columns.lhs[order], "level": 0 * columns.level[order]}
-    for name in ("source", "target", "feature", "point"):
-        offsets, places = gathered(getattr(columns, f"{name}_offsets"), order)
-        changed[f"{name}_offsets"] = offsets
-        for column in {"feature": ("features", "values"), "point": ("points",)}.get(name, (name,)):
-            changed[column] = getattr(columns, column)[places]
-    return replace(columns, **changed)

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from smtformats.columns import GrammarColumns, IndexedColumns
+from smtformats.columns import GrammarColumns, IndexedColumns, gathered
 from smtformats.grammar.rules import NonTerminal, Rule
 from smtformats.grammar.shared.gather import Numbering, grammar_columns
 from smtplugins.core._core import RuleTrie, rule_index, rule_scores
@@ -223,16 +223,6 @@ def glue(tables: Tables, goal: str = "S", label: str = "X") -> Grammar:
         Rule(goal, (before, part), (before, part), names=("Glue",), values=(1.0,)),
     )
     return Grammar.of_rules(rules, tables, from_start=True)
-
-
-def gathered(offsets: Offsets, rows: NDArray[Any]) -> tuple[Offsets, Offsets]:
-    """The offsets of these rows joined in this order, and the position of each of their values in the column."""
-    import numpy as np
-
-    starts = offsets[rows].astype(np.int64)
-    sizes = offsets[rows + 1] - starts
-    new = np.concatenate([np.zeros(1, np.int64), np.cumsum(sizes, dtype=np.int64)])
-    return new, np.arange(int(new[-1]), dtype=np.int64) + np.repeat(starts - new[:-1], sizes)
 
 
 class _Used:

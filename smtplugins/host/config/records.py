@@ -33,7 +33,8 @@ class TextConfig:
 
 @dataclass(frozen=True)
 class ModelConfig:
-    """Tables, features and weights. ``grammar_format`` applies to all tables, per-sentence grammars too.
+    """Tables, features and weights. ``grammar_format`` applies to all tables, per-sentence grammars too, but
+    not to folders of the format smt-table.
 
     ``missing`` is the weight of features that ``weights`` does not have, 0 by default. ``passes`` come after the first.
     """

@@ -15,6 +15,8 @@ from smtplugins.host.features.scoring import Active, activate, check_label
 from smtplugins.host.files.opening import find_format, open_known
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from smtformats import Format
     from smtplugins.host.config.run_yaml import ModelConfig
     from smtplugins.host.loading.registry import Registry
@@ -36,6 +38,13 @@ class Resources:
     passes: tuple[LoadedPass, ...] = ()
 
 
+def _is_ours(path: Path) -> bool:
+    """Whether a table is a folder of our own, which is one whatever it was made of."""
+    from smtformats.grammar.smt_table import HEADER
+
+    return (path / HEADER).is_file()
+
+
 def resources(
     registry: Registry,
     config: ModelConfig,
@@ -53,7 +62,7 @@ def resources(
         with at("model", "tables", str(i)):
             # A missing table is an error before features load their files.
             os.stat(table.path)
-            named = table.format or config.grammar_format
+            named = table.format or (None if _is_ours(table.path) else config.grammar_format)
             if named is not None and os.path.isdir(table.path) != find_format(named, "grammar", known).folder:
                 # An error, unless the files of a folder are the table.
                 open_known(table.path, "grammar", named, known).close()

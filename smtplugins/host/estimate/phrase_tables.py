@@ -44,6 +44,7 @@ Note: TypeAlias = Callable[[str], None]
 MIN_MEMORY = 1 << 20
 PHRASE_TABLE = "phrase-table.gz"
 CONVERTED_TABLE = "grammar.gz"
+MAPPED_TABLE = "phrase-table.smt"
 LEXICAL_TABLES = ("lex.f2e", "lex.e2f")
 MOSES_FORMAT = "moses-phrases"
 
@@ -151,7 +152,8 @@ def extract_phrases(
         if converted:
             from smtplugins.host.files.conversion import convert
 
-            target_path = os.path.join(folder, CONVERTED_TABLE)
+            mapped = find_format(to_format or "", "grammar", host.formats()).mapped
+            target_path = os.path.join(folder, MAPPED_TABLE if mapped else CONVERTED_TABLE)
             convert(host, plain, target_path, MOSES_FORMAT, to_format, note=note, quiet=quiet)
     tell(phrases, note)
     return phrases.pairs

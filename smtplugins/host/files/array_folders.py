@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from smtformats import Format
+
     Array = NDArray[Any]
 
 
@@ -50,6 +52,21 @@ class Growing:
         self._stream.seek(0, os.SEEK_END)
         self._head()
         self._stream.close()
+
+
+def write_object(record: Format, item: Any, target: str | os.PathLike[str]) -> int:
+    """Write a folder that holds one object; it replaces one of the same format when it is complete."""
+    from smtformats.format import shortest
+    from smtformats.tokens import BadField
+
+    assert record.write is not None
+    if os.fspath(target) == "-":
+        raise UsageError(f"{record.name} is a folder: name it, standard output cannot hold one")
+    try:
+        with new_folder(Path(target), f"{record.name}.json", force=True) as aside:
+            return record.write(item, aside, shortest)
+    except BadField as bad:
+        raise UsageError(f"{os.fspath(target)}: expected {bad.expected}, found {bad.found}") from None
 
 
 def read_array(folder: Path, name: str, kind: str) -> Array:

@@ -5,9 +5,10 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
-from smtformats import Candidates, Format
+from smtformats import Candidates, Format, GrammarColumns
 from smtformats.corpus.segments import Segment
 from smtformats.files import open_write
 from smtformats.grammar.rules import Rule
@@ -17,15 +18,26 @@ from smtformats.writing import Written
 from smtplugins.contracts.errors import SmtError, UsageError
 from smtplugins.contracts.spec import Spec, suggestion
 from smtplugins.host.arguments import argument
+from smtplugins.host.files.array_folders import write_object
 from smtplugins.host.files.lists import KINDS as LISTS
 from smtplugins.host.files.lists import ListStream, stream_of_opened
-from smtplugins.host.files.opening import Opened, Path, find_format, naming, number, open_known, write_all
+from smtplugins.host.files.opening import (
+    Opened,
+    Path,
+    find_format,
+    format_options,
+    naming,
+    number,
+    open_known,
+    write_all,
+)
 from smtplugins.host.files.ordering import WITHOUT_IDS, ids_file
 from smtplugins.host.host import AnySpec, Host
 from smtplugins.host.progress import progress
 
 Note = Callable[[str], None]
 RUN_YAML = "run-yaml"
+_MAPPED = ".smt", "smt-table"
 
 
 def write_records(
@@ -52,7 +64,8 @@ def write_records(
         what = what if record is None else f"{record.name} can only be read; name another format"
         raise UsageError(f"{what} with {argument('to_format', '--to')}: {', '.join(fitting)}")
     told = _note_losses(_note_ids(records, record, target, note), record, record_format, note)
-    written = write_all(record, progress(told, kind, total=total, quiet=quiet), target, precision)
+    items = progress(told, kind, total=total, quiet=quiet)
+    written = write_object(record, items, target) if record.folder else write_all(record, items, target, precision)
     if isinstance(written, Written) and written.note:
         note(f"{record.name}: {written.note}")
     return written
@@ -149,7 +162,8 @@ def convert(
     """Convert a file to another format of its kind, or forests to n-best lists; return the number of records.
 
     ``unescape`` names the escaping scheme to undo in the words, ``escape`` the one to apply. ``listing`` is how lists
-    are made. Any configuration converts to ``run-yaml``, which a target ending in ``.yaml`` or ``.yml`` implies.
+    are made. Any configuration converts to ``run-yaml``, which a target ending in ``.yaml`` or ``.yml`` implies; one
+    ending in ``.smt`` implies ``smt-table``.
     """
     respell = _make_respeller(unescape, escape)
     if to_format == RUN_YAML or (to_format is None and os.fspath(target).endswith((".yaml", ".yml"))):
@@ -161,10 +175,16 @@ def convert(
     if list(ignore):
         how = argument("to_format='run-yaml'", "--to run-yaml")
         raise UsageError(f"{argument('ignore')} needs a configuration converted with {how}")
+    if to_format is None and os.fspath(target).rstrip(os.sep).endswith(_MAPPED[0]):
+        to_format = _MAPPED[1]
     joined = listing.sources is not None or listing.refs or listing.metric is not None
     kinds = LISTS if joined else None
     with open_known(source, kinds, from_format, host.formats()) as opened, naming(source):
         record: Format | None = opened.record
+        if opened.record.kind == "grammar" and respell is None and Spec.of(to_format or "").name == _MAPPED[1]:
+            if precision is not None:
+                raise UsageError(f"{argument('precision')} is for text (quantise is the option of {_MAPPED[1]})")
+            return write_mapped(host, opened, target, str(to_format), note)
         named = listing.of_forests()
         if named and opened.record.kind != "hypergraph":
             shown = f"{' and '.join(named)}: expected forests or lattices, found {opened.record.name}"
@@ -178,6 +198,41 @@ def convert(
         if respell is not None:
             records = _respelled(records, respell, opened.record.name)
         return write_records(host, records, record, target, to_format, precision=precision, note=note, quiet=quiet)
+
+
+def write_mapped(
+    host: Host,
+    opened: Opened,
+    target: Path,
+    to_format: str | Spec,
+    note: Note = lambda text: None,
+    chosen: Callable[[GrammarColumns], GrammarColumns] = lambda columns: columns,
+) -> int:
+    """Write the ``chosen`` rules of a grammar into a folder of arrays, with the index of those with gaps."""
+    from smtformats.caching.folders import cached_load
+    from smtformats.grammar.shared.gather import grammar_columns
+    from smtformats.grammar.shared.table_arrays import are_phrases
+    from smtformats.grammar.smt_table import source_of
+    from smtplugins.core.grammar.tables import source_index
+
+    source, record = opened.record, find_format(to_format, "grammar", host.formats())
+    lost = source.carries - record.carries
+    if source.load is None or opened.path == "-":
+        columns = grammar_columns(opened.records())
+    else:
+        opened.close()
+        columns = cached_load(opened.path, source, None)
+    columns = chosen(columns)
+    # The options that named the scores, by which a system may name them otherwise.
+    known = format_options(source)
+    about = source_of(opened.path) if source.mapped else {"probabilities": source.probabilities}
+    about |= {name: known[name].default for name in ("table", "owner") if name in known and known[name].default}
+    write: Any = record.write
+    named = replace(record, write=partial(write, source=about))
+    count = write_object(named, columns if are_phrases(columns) else source_index(columns), target)
+    if lost:
+        note(f"{record.name} cannot carry {', '.join(sorted(lost))}: left out")
+    return count
 
 
 def _names_lists(to_format: str | None, formats: Sequence[Format]) -> bool:

@@ -131,7 +131,7 @@ def with_options(record: Format, options: Mapping[str, Any]) -> Format:
     for name, value in changes.items():
         if value < 1:
             raise UsageError(f"format {record.name!r}: {name}: expected at least 1 byte, found {value}")
-    for part in ("parse", "load", "lookup", "write"):
+    for part in ("parse", "load", "lookup", "source", "write"):
         function = getattr(record, part)
         if function is not None:
             whole = record.parse if part in ("load", "lookup") else None

@@ -49,9 +49,13 @@ def host() -> Host:
         ),
     ],
 )
-def test_the_probabilities_of_a_table(tmp_path: Path, text: str, name: str, weights: dict[str, float]) -> None:
+def test_the_probabilities_of_a_table(
+    host: Host, tmp_path: Path, text: str, name: str, weights: dict[str, float]
+) -> None:
     (tmp_path / "table").write_text(text)
     assert RuleTable(tmp_path / "table", name=name).start_weights() == weights
+    host.convert(tmp_path / "table", tmp_path / "table.smt")
+    assert RuleTable(tmp_path / "table.smt", name=name).start_weights() == weights
 
 
 @pytest.mark.parametrize(

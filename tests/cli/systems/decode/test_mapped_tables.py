@@ -1,0 +1,83 @@
+"""Systems with tables that are filtered, or mapped from folders of our own: the same bytes as with the text tables."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.cli.systems.decode.systems import MOSES, MOSES_GLUE, MOSES_RULES, PHRASES, Smt
+
+TABLES = {
+    "moses.pb.ini": ["phrase-table.gz", "reordering-table.wbe-msd-bidirectional-fe.gz"],
+    "moses.hiero.ini": ["rule-table.gz", "glue-grammar"],
+}
+TABLE = """\
+der ||| the ||| 0.7 0.3 ||| 0-0 ||| 1 2 ||| s 2
+der ||| of the ||| 0.3 0.3 ||| 0-0 0-1
+der koch ||| the cook ||| 1 1
+"""
+
+
+def decoded(smt: Smt, config: str, text: Path) -> str:
+    return str(smt("decode", "-c", config, "-i", str(text), "-k", "20", "-q", "--cache", "off").ok())
+
+
+@pytest.mark.shared
+@pytest.mark.parametrize("config", TABLES)
+def test_gold_systems(shared: Path, smt: Smt, config: str) -> None:
+    moses = shared / "gold/moses"
+    text = Path("sentences")
+    lines = (moses / "pb/t10.de").read_text(encoding="utf-8").splitlines(keepends=True)
+    text.write_text("".join(lines[:3]), encoding="utf-8")
+    whole = (moses / "model" / config).read_text().replace("../cdec", str(shared / "gold/cdec"))
+    filtered, mapped = whole, whole
+    for table in TABLES[config]:
+        smt("filter", str(moses / "model" / table), "-i", str(text), "-o", table, "-q").ok()
+        filtered = filtered.replace(f"model/{table}", table)
+        mapped = mapped.replace(f"model/{table}", table if table.startswith("reordering") else f"{table}.smt")
+        if not table.startswith("reordering"):
+            smt("convert", table, f"{table}.smt", "-q").ok()
+    Path("whole.ini").write_text(whole.replace("path=model", f"path={moses}/model"))
+    Path("filtered.ini").write_text(filtered)
+    Path("mapped.ini").write_text(mapped)
+    wanted = decoded(smt, "whole.ini", text)
+    assert wanted.count("\n") > 40
+    assert decoded(smt, "filtered.ini", text) == wanted
+    assert decoded(smt, "mapped.ini", text) == wanted
+
+
+def test_folders_have_their_formats_whatever_a_configuration_names(smt: Smt) -> None:
+    Path("phrases").write_text(TABLE)
+    Path("rules").write_text(MOSES_RULES)
+    Path("glue").write_text(MOSES_GLUE)
+    Path("input").write_text("der koch hat das brot gekocht\n")
+    for name, text in (("phrases", PHRASES), ("rules", MOSES)):
+        Path("moses.ini").write_text(text)
+        Path("mapped.ini").write_text(text.replace(f"path={name}", f"path={name}.smt"))
+        smt("convert", name, f"{name}.smt", "-q").ok()
+        assert decoded(smt, "mapped.ini", Path("input")) == decoded(smt, "moses.ini", Path("input"))
+
+
+def test_a_table_comes_back(smt: Smt) -> None:
+    Path("text").write_text(TABLE)
+    noted = smt("convert", "text", "table.smt")
+    assert (noted.code, noted.err) == (0, "smt: note: smt-table cannot carry counts, properties: left out\n")
+    assert smt("convert", "table.smt", "-", "--to", "moses-phrases").ok() == TABLE.replace("1 2", "")
+    smt("convert", "table.smt", "small.smt", "--to", "smt-table,quantise=1").ok()
+    assert "quantised" in smt("info", "small.smt").ok()
+    assert "quantised" not in smt("info", "table.smt").ok()
+    # Filtered, too, in place.
+    Path("input").write_text("koch der\n")
+    assert smt("filter", "table.smt", "-i", "input", "-o", "table.smt").err == "smt: note: 2 of 3 rules kept\n"
+    assert smt("convert", "table.smt", "-", "--to", "moses-phrases").ok().count("\n") == 2
+    assert "TM0[0]" in str(
+        smt("convert", "table.smt", "-", "--to", "cdec-grammar", "--from", "smt-table,table=TM0").ok()
+    )
+    for arguments, text in (
+        (("text", "table.smt", "--precision", "3"), "--precision is for text"),
+        (("text", "table.smt", "--to", "smt-table,quantise=17"), "expected quantise of 1 to 16 bits, found 17"),
+        (("text", "input", "--to", "smt-table"), "expected a folder that is new"),
+        (("text", "-", "--to", "smt-table"), "standard output cannot hold one"),
+    ):
+        assert text in smt("convert", *arguments).err
