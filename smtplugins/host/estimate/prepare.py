@@ -149,7 +149,7 @@ def _check_untokenized(texts: Mapping[str, FileName], sides: Mapping[str, SideSe
         if sides[name].tokenize != "none" and before is not None:
             its = before[0].settings(before[1]).tokenize
             if its != "none":
-                raise UsageError(f"{os.fspath(path)}: expected a text to tokenize, found one that is ({its})")
+                raise UsageError(f"{os.fspath(path)}: expected raw text to tokenize, found text tokenized by {its}")
 
 
 @dataclass

@@ -193,7 +193,10 @@ def test_nothing_to_keep() -> None:
         ({"source": "s", "like": ".", "languages": "de"}, "languages cannot be used with like"),
         ({"source": "s", "tokenize": "moses"}, "tokenize moses needs the languages"),
         ({"source": "s", "languages": ["de", "en"]}, "languages: expected one for each side, source, found de en"),
-        ({"source": "done/source", "tokenize": "13a"}, r"done/source: expected a text to tokenize, found one that is"),
+        (
+            {"source": "done/source", "tokenize": "13a"},
+            r"done/source: expected raw text to tokenize, found text tokenized by intl",
+        ),
         ({"source": "s", "max_length": 0}, "max_length: expected 1 or more, found 0"),
     ],
 )
