@@ -44,6 +44,7 @@ METHODS = [
     "mbr_forests",
     "merge",
     "metric",
+    "mix_lms",
     "new_config",
     "oracle",
     "prepare",

@@ -58,13 +58,14 @@ COMMANDS = {
     "extract": ("systems.extract", "extract phrase tables, reordering tables or rule tables from word-aligned text"),
     "filter": ("systems.filter", "filter a phrase, rule or reordering table to the sentences to be translated"),
     "lm": ("systems.lm", "estimate an n-gram language model, as lmplz does"),
+    "lm mix": ("systems.mix_lm", "interpolate language models into one, with weights tuned on a text"),
     "config": (
         "config",
         "check a run.yaml, cdec.ini, moses.ini or joshua.config and print it as a run.yaml: `config show -c FILE`",
     ),
     "cache": ("cache", "show or clear the caches of loaded grammars and of scores: `cache show`, `cache clear`"),
 }
-"""The modules of core commands and what they do, in the order of the help page."""
+"""The modules of core commands, of one or two words, and what they do, in the order of the help page."""
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -75,6 +76,8 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def _main(argv: Sequence[str] | None) -> int:
     arguments = list(sys.argv[1:] if argv is None else argv)
+    if " ".join(arguments[:2]) in COMMANDS:
+        arguments[:2] = [" ".join(arguments[:2])]
     verbose = False
     if argv is None:
         _end_in_order()

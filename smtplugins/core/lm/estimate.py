@@ -12,13 +12,17 @@ import os
 import shutil
 import tempfile
 import weakref
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from smtformats.errors import FormatError
-from smtformats.files import open_binary_write, open_bytes, shown_name
-from smtplugins.core._core import ArpaReader, KneserNey, KneserNeyModel, StreamedKneserNeyModel, StreamedRows
-from smtplugins.core._core import LanguageModel as NativeLanguageModel
+from smtformats.files import open_bytes, shown_name
+from smtplugins.core._core import KneserNey, KneserNeyModel, StreamedKneserNeyModel, StreamedRows
+from smtplugins.core.lm.ngram_model import load_arpa, write_arpa
+
+if TYPE_CHECKING:
+    from smtplugins.core._core import LanguageModel
 
 FALLBACK = (0.5, 1.0, 1.5)
 """lmplz's discounts for orders whose counts allow no estimate."""
@@ -139,16 +143,11 @@ class Estimate:
 
     def write_arpa(self, path: str | os.PathLike[str]) -> None:
         """Write an ARPA file, compressed by suffix; ``-`` is standard output."""
-        with open_binary_write(path) as out:
-            out.writelines(self.arpa())
+        write_arpa(self.arpa(), path)
 
-    def language_model(self, write: Callable[[bytes], object] = lambda piece: None) -> NativeLanguageModel:
-        """The model for scoring, as if read from its ARPA file, whose pieces go to ``write``."""
-        reader = ArpaReader()
-        for piece in self.arpa():
-            write(piece)
-            reader.feed(piece)
-        return reader.finish()
+    def language_model(self) -> LanguageModel:
+        """The model for scoring, as if read from its ARPA file."""
+        return load_arpa(self.arpa())
 
 
 def estimate(

@@ -6,12 +6,12 @@ import contextlib
 import errno
 import os
 import stat
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from smtformats.errors import FormatError
-from smtformats.files import open_bytes, shown_name
+from smtformats.files import open_binary_write, open_bytes, shown_name
 from smtplugins.core._core import ArpaReader, load_binary
 
 if TYPE_CHECKING:
@@ -79,6 +79,39 @@ def write_lm(model: LanguageModel, path: str | os.PathLike[str]) -> None:
         with contextlib.suppress(OSError):
             os.unlink(part)
         raise
+
+
+def load_arpa(pieces: Iterable[bytes], write: Callable[[bytes], object] = lambda piece: None) -> LanguageModel:
+    """The model of an ARPA file in pieces, which are also passed on to ``write``."""
+    reader = ArpaReader()
+    for piece in pieces:
+        write(piece)
+        reader.feed(piece)
+    return reader.finish()
+
+
+def write_arpa(
+    pieces: Iterable[bytes],
+    arpa: str | os.PathLike[str] | None,
+    binary: str | os.PathLike[str] | None = None,
+    *,
+    load: bool = False,
+) -> LanguageModel | None:
+    """Write an ARPA file in pieces, a KenLM probing file of it, or both, which appear together.
+
+    Only for the probing file, or if it is to be returned (`load`), the model is in memory.
+    """
+    with contextlib.ExitStack() as stack:
+        write = (lambda piece: None) if arpa is None else stack.enter_context(open_binary_write(arpa)).write
+        if binary is not None or load:
+            model = load_arpa(pieces, write)
+            if binary is not None:
+                write_lm(model, binary)
+            return model
+        if arpa is not None:
+            for piece in pieces:
+                write(piece)
+    return None
 
 
 def lm_format(path: str | os.PathLike[str]) -> str | None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
@@ -12,7 +11,7 @@ from smtformats.corpus.text import open_sentences
 from smtformats.errors import FormatError
 from smtformats.escapes import escape as escaped
 from smtformats.escapes import escape_bytes
-from smtformats.files import open_binary_write, shown_name
+from smtformats.files import shown_name
 from smtformats.tokens import words
 from smtplugins.contracts.errors import SmtError, UsageError
 from smtplugins.core.lm.estimate import (
@@ -25,7 +24,6 @@ from smtplugins.core.lm.estimate import (
     estimate,
     read_pieces,
 )
-from smtplugins.core.lm.ngram_model import write_lm
 from smtplugins.host.arguments import argument
 from smtplugins.host.files.escaping import check_scheme
 from smtplugins.host.progress import progress
@@ -82,20 +80,6 @@ def estimate_file(
         orders = " and ".join(f"{order}-grams" for order in model.fallen_back)
         note(f"fallback discounts for {orders}")
     return model
-
-
-def write_model(model: Estimate, arpa: FileName | None, binary: FileName | None) -> None:
-    """Write an ARPA file, a KenLM probing file, or both, in one pass over the model."""
-    if binary is None:
-        if arpa is not None:
-            model.write_arpa(arpa)
-        return
-    with contextlib.ExitStack() as stack:
-        if arpa is None:
-            loaded = model.language_model()
-        else:
-            loaded = model.language_model(stack.enter_context(open_binary_write(arpa)).write)
-        write_lm(loaded, binary_target(binary))
 
 
 def output_folder(*files: FileName | None) -> str | None:

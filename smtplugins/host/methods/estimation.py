@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from smtformats.alignment.links import Alignment
     from smtplugins.core.lm.estimate import Estimate
     from smtplugins.host.estimate.align import Text
+    from smtplugins.host.estimate.mix_lm import MixedLm
     from smtplugins.host.estimate.prepare import PreparedText
     from smtplugins.host.files.opening import Path
     from smtplugins.host.host import AnySpec, Host
@@ -217,7 +218,8 @@ class Estimation:
         vocabulary with, as for the tables of a decoder. ``memory``: bytes beyond which to sort on disk, beside the
         output (default: 80 % of the machine's); the vocabulary has to fit, and with ``binary`` that file, too.
         """
-        from smtplugins.host.estimate.lm import binary_target, estimate_file, output_folder, write_model
+        from smtplugins.core.lm.ngram_model import write_arpa
+        from smtplugins.host.estimate.lm import binary_target, estimate_file, output_folder
 
         if binary is not None:
             # Fails before the work is done.
@@ -236,8 +238,31 @@ class Estimation:
             quiet=quiet,
         )
         try:
-            write_model(model, arpa, binary)
+            write_arpa(model.arpa(), arpa, binary)
         except BaseException:
             model.close()
             raise
         return model
+
+    def mix_lms(
+        self,
+        models: Sequence[Path],
+        arpa: Path | None = None,
+        *,
+        tune: Path | None = None,
+        weights: Sequence[float] = (),
+        binary: Path | None = None,
+        escape: str | None = None,
+        note: Note = lambda text: None,
+        quiet: bool = True,
+    ) -> MixedLm:
+        """Interpolate language models (ARPA files) linearly into one, as SRILM's static mixing does.
+
+        The weights are tuned on the text ``tune`` by EM (``escape``: the scheme to escape its words with, as those of
+        the models), or given. Written to the ARPA file ``arpa`` and the KenLM probing file ``binary``, if given: the
+        n-grams of all models with the weighted sums of their probabilities, and back-offs that normalise each context.
+        A word that a model does not know has the probability 0 there.
+        """
+        from smtplugins.host.estimate.mix_lm import mix_files
+
+        return mix_files(models, arpa, tune=tune, weights=weights, binary=binary, escape=escape, note=note, quiet=quiet)
