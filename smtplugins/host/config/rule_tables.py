@@ -80,6 +80,10 @@ class RuleTable:
         # A feature of few rules is sparse: there may be millions.
         return {name: weight for name, weight in weights.items() if weight or len(values[name]) == len(rules or ())}
 
+    def probabilities(self, formats: Iterable[Format] | None = None) -> str:
+        """A regular expression for its features that are probabilities by its format; empty if none are known."""
+        return self._record(formats).probabilities
+
     def first_rules(self, formats: Iterable[Format] | None = None) -> list[Rule] | None:
         """Read the first rules alone; ``None`` if the table is looked up by source phrase and may not be listed."""
         record = self._record(formats)

@@ -12,6 +12,7 @@ from smtplugins.contracts.data import Sentence
 from smtplugins.contracts.errors import SmtError, UsageError
 from smtplugins.contracts.spec import parameters
 from smtplugins.host.arguments import argument
+from smtplugins.host.config.offered import check_offers
 from smtplugins.host.decode.sentences import read_source
 from smtplugins.host.decode.translator import make_translator
 from smtplugins.host.files.opening import open_known
@@ -65,6 +66,7 @@ def try_config(
     note: Callable[[str], None] = lambda text: None,
 ) -> TriedConfig:
     """Load a configuration and translate the first sentence of a file, or some words of the first table."""
+    check_offers(host, config)
     translator = make_translator(host, config, cache=cache, note=note).loaded()
     sentence = next(_sentences(host, translator, path), None)
     if sentence is None:

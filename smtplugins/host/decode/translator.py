@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import itertools
+import re
 import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -45,7 +46,8 @@ class Translator:
     as they were read. ``undeclared`` are features of rules that do not say which columns they have. ``pass_columns``
     are the columns of the features of later passes, ``pass_weights`` the weights that such passes have of their own.
     ``started`` says that there were no weights, so that the model has those that tuning starts from.
-    ``text`` prepares raw sentences, and translations of them.
+    ``text`` prepares raw sentences, and translations of them. ``probabilities`` are regular expressions for the
+    probabilities of tables without a name.
     """
 
     decoder: Decoder
@@ -63,6 +65,7 @@ class Translator:
     pass_weights: tuple[Mapping[str, float], ...] = ()
     started: bool = False
     text: DecoderText | None = None
+    probabilities: tuple[str, ...] = ()
 
     def loaded(self) -> Translator:
         """Load the tables now instead of when decoding begins; return self."""
@@ -118,7 +121,14 @@ class Translator:
         beside = {name for names in columns if names and names[0] in weights for name in names if name[-1] != "]"}
         for label in self.undeclared:
             beside |= {label} if any(name.startswith((f"{label}[", f"{label}:")) for name in weights) else set()
-        return [name for name in self.features() if name not in weights and name not in beside]
+        names = dict.fromkeys([*self.features(), *self._probabilities()])
+        return [name for name in names if name not in weights and name not in beside]
+
+    def _probabilities(self) -> list[str]:
+        """The features of tables without a name that are probabilities by the tables' formats."""
+        names = getattr(self.decoder, "table_names", lambda: None)() if self.probabilities else None
+        known = re.compile("|".join(f"(?:{one})" for one in self.probabilities))
+        return [name for name in names or () if known.fullmatch(name)]
 
     def notes(self) -> list[str]:
         """Warnings to print before decoding."""
@@ -246,6 +256,9 @@ def make_translator(
         pass_weights=tuple(one.weights for one in given.passes if one.weights is not None),
         started=unset and bool(weights),
         text=_text_of(config, note),
+        probabilities=tuple(
+            dict.fromkeys(table.probabilities(given.formats) for table in given.tables if not table.name)
+        ),
     )
 
 

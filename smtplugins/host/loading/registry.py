@@ -9,7 +9,7 @@ from typing import Any
 from smtformats import Format
 from smtplugins.contracts.errors import PluginError, SmtError, UsageError
 from smtplugins.contracts.offers import KINDS, Command, Offer, PluginInfo
-from smtplugins.contracts.spec import Spec, arguments, build, suggestion
+from smtplugins.contracts.spec import Spec, arguments, build, parameters, suggestion
 from smtplugins.host.errors import failure_text
 
 _STANDARD = "smtplugins.plugins.standard"
@@ -154,5 +154,11 @@ class Registry:
         if reason:
             raise PluginError(f"{KINDS[kind]} {parsed.name!r} is unavailable: {reason}")
         options = {key: value for key, value in parsed.options.items() if key not in without}
-        what = f"{KINDS[kind]} {parsed.name!r}"
-        return what, self.factory(kind, parsed.name), options
+        what, make = f"{KINDS[kind]} {parsed.name!r}", self.factory(kind, parsed.name)
+        if without:
+            # The caller's own options may be what was meant.
+            known = {*parameters(make), *without}
+            for name in options:
+                if name not in known:
+                    raise UsageError(f"{what} has no option {name!r}{suggestion(name, known)}")
+        return what, make, options

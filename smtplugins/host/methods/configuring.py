@@ -57,6 +57,7 @@ class Configuring:
         With ``load`` its features, tables and decoder are loaded and the names of its weights checked, so that what is
         shown runs. Other arguments are those of :meth:`translator`.
         """
+        from smtplugins.host.config.offered import check_offers
         from smtplugins.host.config.weight_names import check_names
         from smtplugins.host.decode.translator import make_translator
 
@@ -67,13 +68,7 @@ class Configuring:
         elif record.decoder is not None:
             with record.at("decoder"):
                 host.registry.check("decoders", record.decoder)
-        for i, feature in enumerate(record.model.features):
-            with record.at("model", "features", str(i)):
-                host.registry.check("features", feature, without=("name", "tuneable"))
-        for i, later in enumerate(record.model.passes):
-            for j, feature in enumerate(later.features):
-                with record.at("model", "passes", str(i), "features", str(j)):
-                    host.registry.check("features", feature, without=("name", "tuneable"))
+        check_offers(host, record)
         return record.shown()
 
     def check_config(

@@ -135,3 +135,14 @@ def test_grammars_of_sentences_need_weights(host: Host, tmp_path: Path) -> None:
 def test_a_note_lists_the_first_of_many() -> None:
     assert listed_weights({"a": 0.5, "b": -1.0}) == "a 0.5, b -1"
     assert listed_weights({f"f{k}": 1.0 for k in range(25)}).endswith("f19 1 and 5 more")
+
+
+def test_scores_of_a_table_without_a_weight_are_named(host: Host, tmp_path: Path) -> None:
+    (tmp_path / "table").write_text(MOSES)
+    (tmp_path / "run.yaml").write_text("decoder: phrase\nmodel: {tables: table, features: [word-penalty]}\n")
+    notes: list[str] = []
+    weights = {"TranslationModel0[0]": 1.0, "TranslationModel0[2]": 1.0}
+    made = host.translator(tmp_path / "run.yaml", weights=weights, cache="off", note=notes.append)
+    assert [one.best for one in made.decode(["a"])] == ["b"]
+    lacking = "word-penalty, TranslationModel0[1], TranslationModel0[3]"
+    assert notes == [f"features without a weight count 0: {lacking}"]

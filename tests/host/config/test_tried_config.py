@@ -67,6 +67,14 @@ def test_the_first_sentence_of_a_text(host: Host) -> None:
         ({"decoder.input": "lattice"}, "expected a table of words to translate, found none: name a text"),
         ({"decoder.pop_limits": 3}, "has no option 'pop_limits'; did you mean 'pop_limit'"),
         ({"model.features": ["word-penaltie"]}, "did you mean 'word-penalty'"),
+        ({"model.features": ["oov,tunable=false"]}, "feature 'oov' has no option 'tunable'; did you mean 'tuneable'"),
+        (
+            {"model.passes": [{"features": ["oov,valu=1"]}]},
+            "passes.0.features.0: feature 'oov' has no option 'valu'; did",
+        ),
+        ({"metric": "blue"}, "metric: unknown metric 'blue'; did you mean 'bleu'"),
+        ({"learner": "mret"}, "learner: unknown learner 'mret'; did you mean 'mert'"),
+        ({"runner": "processes,job=2"}, "runner 'processes' has no option 'job'; did you mean 'jobs'"),
     ],
 )
 def test_what_is_wrong_is_an_error(host: Host, overrides: dict[str, object], message: str) -> None:
