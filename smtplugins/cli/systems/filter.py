@@ -30,7 +30,11 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help="filtered table (default: standard output)",
     )
     parser.add_argument("--from", dest="from_format", metavar="FORMAT", help="format of the table (default: detected)")
-    parser.add_argument("--input-format", metavar="FORMAT", help="format of the sentences (default: detected)")
+    parser.add_argument(
+        "--input-format",
+        metavar="FORMAT",
+        help="format of the sentences, such as moses-xml, whose tags are no words (default: detected)",
+    )
     options.add_escape(parser, "escape the words of the input, for tables made with it")
     parser.add_argument(
         "--lowercase", action="store_true", help="lower-case the words of the input, for decoders that do"

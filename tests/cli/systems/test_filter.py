@@ -56,6 +56,14 @@ def test_words_are_spelt_as_decoding_spells_them(smt: Smt) -> None:
     assert smt(*arguments[:4], "-q", stdin="[x]\n").code == 1
 
 
+def test_tags_are_no_words_in_the_format_that_says_so(smt: Smt) -> None:
+    Path("table").write_text("a b ||| A ||| 1\n")
+    arguments = ("filter", "table", "-i", "-", "-q")
+    tags = "<x>a</x> b\n"
+    assert smt(*arguments, "--input-format", "moses-xml", stdin=tags).ok() == Path("table").read_text()
+    assert smt(*arguments, stdin=tags).code == 1
+
+
 def test_mistakes(smt: Smt, tmp_path: Path) -> None:
     Path("table").write_text("a ||| A ||| 1\nb ||| B\n|||x ||| 1\n")
     Path("input").write_text("a\n")

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
 
-from tests.cli.systems.decode.systems import MOSES, MOSES_GLUE, MOSES_RULES, PHRASES, Smt
+from tests.cli.systems.decode.systems import BAKER, Smt, phrases, toolkit
 
 TABLES = {
     "moses.pb.ini": ["phrase-table.gz", "reordering-table.wbe-msd-bidirectional-fe.gz"],
@@ -47,16 +48,20 @@ def test_gold_systems(shared: Path, smt: Smt, config: str) -> None:
     assert decoded(smt, "mapped.ini", text) == wanted
 
 
-def test_folders_have_their_formats_whatever_a_configuration_names(smt: Smt) -> None:
-    Path("phrases").write_text(TABLE)
-    Path("rules").write_text(MOSES_RULES)
-    Path("glue").write_text(MOSES_GLUE)
-    Path("input").write_text("der koch hat das brot gekocht\n")
-    for name, text in (("phrases", PHRASES), ("rules", MOSES)):
-        Path("moses.ini").write_text(text)
-        Path("mapped.ini").write_text(text.replace(f"path={name}", f"path={name}.smt"))
-        smt("convert", name, f"{name}.smt", "-q").ok()
-        assert decoded(smt, "mapped.ini", Path("input")) == decoded(smt, "moses.ini", Path("input"))
+@pytest.mark.parametrize("name", ["phrases", "moses", "joshua", "cdec"])
+def test_folders_have_their_formats_whatever_a_configuration_names(smt: Smt, name: str) -> None:
+    config = Path(phrases() if name == "phrases" else toolkit(name))
+    tables = {"phrases": ["phrases"], "cdec": ["rules.txt"]}.get(name, ["rules", "glue"])
+    text = config.read_text()
+    Path("input").write_text(BAKER)
+    for table in tables:
+        smt("convert", table, f"{table}.smt", "-q", *(("--from", "joshua-grammar") if name == "joshua" else ())).ok()
+        text = re.sub(rf"\b{table}$|(?<==){table}\b", f"{table}.smt", text, flags=re.MULTILINE)
+    assert all(f"{table}.smt" in text for table in tables)
+    Path(f"mapped{config.suffix}").write_text(text)
+    wanted = decoded(smt, str(config), Path("input"))
+    assert wanted
+    assert decoded(smt, f"mapped{config.suffix}", Path("input")) == wanted
 
 
 def test_a_table_comes_back(smt: Smt) -> None:
