@@ -32,9 +32,9 @@ class TableFiles:
 
         Phrases are kept if a sentence has them; rules with gaps if their runs of words occur in one sentence in this
         order, with a word or more for each gap. Decoding the input with the copy gives what the table gives. Lines are
-        copied as they are; the table is read as a stream. Of a folder of ours (``.smt``), a folder of the rules that are
-        kept is written, with the names of all features. ``format`` is the table's. ``escape`` and ``lowercase`` spell
-        the words of the input as decoding does.
+        copied as they are; the table is read as a stream. Of a folder of ours (``.smt``), a folder of the rules that
+        are kept is written, with the names of all features. ``format`` is the table's. ``escape`` and ``lowercase``
+        spell the words of the input as decoding does.
         """
         from smtplugins.host.files.filtering import filter_table, input_phrases
 
