@@ -55,6 +55,7 @@ METHODS = [
     "score",
     "score_folder",
     "show_config",
+    "train",
     "translator",
     "tune",
     "tune_decoder",

@@ -21,10 +21,16 @@ def configure(parser: argparse.ArgumentParser) -> None:
     )
     verb = verbs.add_parser(
         "show",
-        help="load a configuration's features, tables and decoder, and print all keys it sets as a run.yaml with "
-        "absolute paths",
+        help="load a configuration's features, tables and decoder, and print all keys it sets as a run.yaml",
     )
     options.add_config(verb, required=True, argument=True)
+    verb.add_argument(
+        "-o",
+        "--output",
+        default="-",
+        metavar="FILE",
+        help="the run.yaml to write, whose folder paths are relative to (default: standard output, absolute paths)",
+    )
     options.add_cache(verb)
     options.add_common(verb)
     verb.set_defaults(command=show)
@@ -126,8 +132,15 @@ def schema(args: argparse.Namespace) -> None:
 
 def show(args: argparse.Namespace) -> None:
     """Check the configuration and print it."""
+    from smtformats.files import open_write
+
     host, config = options.load_configured(args, args.set)
     from smtplugins.host.config.writing.schema import schema_line
 
-    line = "" if args.config == "-" else schema_line(os.path.dirname(args.config), absolute=True)
-    options.show(line + options.call(host.show_config, args, config=config, load=True, overrides=(), ignore=()), end="")
+    folder = None if args.output == "-" else os.path.dirname(os.path.abspath(args.output))
+    near = os.path.dirname(args.config if folder is None else args.output)
+    line = "" if args.config == "-" else schema_line(near, absolute=folder is None)
+    given = {"config": config, "load": True, "overrides": (), "ignore": (), "folder": folder}
+    text = options.call(host.show_config, args, **given)
+    with open_write(args.output) as out:
+        out.write(line + text)

@@ -30,6 +30,7 @@ COMMANDS = {
     "learners": ("offers", "list learners, or show one with its options"),
     "decoders": ("offers", "list decoders, or show one with its options"),
     "metrics": ("offers", "list metrics, or show one with its options"),
+    "recipes": ("offers", "list recipes of `smt train`, or show one with its options"),
     "info": ("info", "describe files: format, counts, feature ranges, problems with line numbers"),
     "convert": ("convert", "convert a file to another format of its kind, or update the weights inside a file"),
     "score": ("lists.score", "append feature scores to every hypothesis of a list; nothing else in it changes"),
@@ -59,6 +60,7 @@ COMMANDS = {
     "filter": ("systems.filter", "filter a phrase, rule or reordering table to the sentences to be translated"),
     "lm": ("systems.lm", "estimate an n-gram language model, as lmplz does"),
     "lm mix": ("systems.mix_lm", "interpolate language models into one, with weights tuned on a text"),
+    "train": ("systems.train", "build a system from text: prepare, align, extract, estimate, tune, judge"),
     "config": (
         "config",
         "check a run.yaml, cdec.ini, moses.ini or joshua.config and print it as a run.yaml: `config show -c FILE`",

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from smtplugins.contracts.data import Sentence
-    from smtplugins.contracts.features import Scorer
-    from smtplugins.contracts.undirected import UndirectedScorer
+    from smtplugins.contracts.features import Scorer, UndirectedScorer
     from smtplugins.core.grammar.rules import Edges
 
 

@@ -2,7 +2,7 @@
 
 ``RuleFeature`` sees single rules, ``StatefulFeature`` the words of neighbouring rules, ``CandidateFeature`` whole
 hypotheses. The host applies the first two to n-best lists, too, so a feature is written once. A stateful feature may
-also be an :class:`~smtplugins.contracts.undirected.UndirectedFeature`, for decoders that do not build trees bottom-up.
+also be an :class:`UndirectedFeature`, for decoders that do not build trees bottom-up.
 The other protocols are optional: the host looks for each of their members on a feature and uses it if it is there.
 """
 
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from smtplugins.core.vocabulary import Vocabulary
 
 S = TypeVar("S")
+C = TypeVar("C")
 
 
 @runtime_checkable
@@ -207,3 +208,35 @@ class ClosableFeature(Protocol):
     """A feature that holds a process, file or connection, to be closed after the last list."""
 
     def close(self) -> None: ...
+
+
+class Outside:
+    """The context above the goal: nothing surrounds the whole sentence."""
+
+    def __repr__(self) -> str:
+        return "OUTSIDE"
+
+
+OUTSIDE = Outside()
+
+
+class UndirectedScorer(Protocol[C]):
+    """An undirected feature on one sentence.
+
+    A tree grows by one edge at a time. ``links[i]`` are the contexts of edge i's neighbours: the edge above it, then
+    its children in target order; ``None`` is an open place, ``OUTSIDE`` is above the goal. ``attach`` returns the
+    score each edge adds given the neighbours known so far, and the contexts it passes on, one for each link.
+    Contexts are hashable and compared by ``==``. In whatever order a tree is built, the scores of its edges must sum
+    to the feature's directed score of the tree.
+    """
+
+    def attach(
+        self, edges: Edges, links: Sequence[Sequence[C | Outside | None]]
+    ) -> tuple[Scores, Sequence[Sequence[C]]]: ...
+
+
+@runtime_checkable
+class UndirectedFeature(Protocol):
+    """Scores edges in partial context. It may have ``components``, like a stateful feature."""
+
+    def undirected(self, sentence: Sentence) -> UndirectedScorer[Any]: ...

@@ -178,6 +178,35 @@ def smt_runners() -> Iterable[Offer]:  # type: ignore[empty-body]
     """
 
 
+def smt_recipes() -> Iterable[Offer]:  # type: ignore[empty-body]
+    """Recipes: how ``smt train --model NAME`` builds a system from prepared text, as a list of commands.
+
+    Fires once, when plugins are loaded. Yield an ``Offer`` for each.
+
+    ```python
+    from smtplugins import Offer, hookimpl
+    from smtplugins.contracts.recipes import CONFIG
+
+    class ShortPhrases:
+        config = CONFIG
+        tuning = ()
+
+        def __init__(self, words: int = 3):
+            self.words = words
+
+        def steps(self, text):
+            yield text.align()
+            yield text.extract("--phrases", "--max-length", str(self.words))
+            yield text.language_model()
+            yield text.configure("phrase")
+
+    @hookimpl
+    def smt_recipes():
+        yield Offer(name="short", make=ShortPhrases, summary="phrases of a few words, without a reordering model")
+    ```
+    """
+
+
 def smt_commands() -> Iterable[Command]:  # type: ignore[empty-body]
     """Commands of a plugin, run as ``smt PLUGIN NAME``.
 
@@ -199,7 +228,7 @@ def smt_commands() -> Iterable[Command]:  # type: ignore[empty-body]
     """
 
 
-HOOKS = (smt_formats, smt_features, smt_learners, smt_decoders, smt_metrics, smt_runners, smt_commands)
+HOOKS = (smt_formats, smt_features, smt_learners, smt_decoders, smt_metrics, smt_runners, smt_recipes, smt_commands)
 
 
 def documentation() -> str:

@@ -1,4 +1,4 @@
-"""The records hooks yield: an ``Offer`` of a feature, learner, decoder, metric or runner, and a ``Command``."""
+"""The records hooks yield: an ``Offer`` of a feature, learner, decoder, metric, runner or recipe, and a ``Command``."""
 
 from __future__ import annotations
 
@@ -21,6 +21,7 @@ KINDS = {
     "decoders": "decoder",
     "metrics": "metric",
     "runners": "runner",
+    "recipes": "recipe",
     "formats": "format",
     "commands": "command",
 }

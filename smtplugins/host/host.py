@@ -13,6 +13,7 @@ from smtplugins.host.arguments import argument, config_of, listed, stream_of, we
 from smtplugins.host.files.lists import ListStream, read, read_weights, write_best
 from smtplugins.host.files.opening import Path
 from smtplugins.host.loading.registry import Registry
+from smtplugins.host.methods.building import Building
 from smtplugins.host.methods.caches import Caches
 from smtplugins.host.methods.configuring import Configuring
 from smtplugins.host.methods.estimation import Estimation
@@ -38,7 +39,7 @@ AnySpec = str | Mapping[str, Any] | Spec
 Note = Callable[[str], None]
 
 
-class Host(Configuring, Judging, Learning, Estimation, TableFiles, Caches):
+class Host(Configuring, Judging, Learning, Estimation, TableFiles, Building, Caches):
     """Loaded plugins (``plugins``), their offers (``registry``), and a method for each job.
 
     Features and metrics keep slow scores in the folder ``score_cache`` and tell ``note`` what the user should know.

@@ -29,6 +29,7 @@ KINDS = {
     "formats": "smtplugins.testing.formats",
     "learners": "smtplugins.testing.learners",
     "decoders": "smtplugins.testing.decoders.any_decoder",
+    "recipes": "smtplugins.testing.recipes",
 }
 """The module with the checks of each kind."""
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from smtplugins.contracts.adapters import SimpleStateful, SimpleUndirected
-from smtplugins.contracts.undirected import OUTSIDE
+from smtplugins.contracts.features import OUTSIDE
 
 Known = tuple[str | None, ...]
 """Words that are known; ``None`` is a hole between them."""

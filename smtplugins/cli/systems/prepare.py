@@ -34,12 +34,13 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--clean", action="store_true", help="with --like: drop what its limits drop, for more training text"
     )
-    _add_words(parser)
-    _add_limits(parser)
+    add_words(parser)
+    add_limits(parser)
     options.add_table(parser)
 
 
-def _add_words(parser: argparse.ArgumentParser) -> None:
+def add_words(parser: argparse.ArgumentParser) -> None:
+    """Add the options for the spelling of words."""
     group = parser.add_argument_group(
         "words",
         "Kept in the folder with the models: for --like, and for the key `text` of a run.yaml, by which decoding "
@@ -64,7 +65,8 @@ def _add_words(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def _add_limits(parser: argparse.ArgumentParser) -> None:
+def add_limits(parser: argparse.ArgumentParser) -> None:
+    """Add the options for what is dropped."""
     group = parser.add_argument_group("limits", "Lines with an empty side are dropped, too.")
     group.add_argument("--max-length", type=int, metavar="N", help="drop sentences of more words (default: 80)")
     group.add_argument(

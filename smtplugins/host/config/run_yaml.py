@@ -114,13 +114,13 @@ class RunConfig:
                 raise
             raise self._tree.error_inside(key, self._tree.explained(key, message(error))) from error
 
-    def to_yaml(self) -> str:
-        """Write the record as a run.yaml with every key and absolute paths."""
-        return as_yaml(self)
+    def to_yaml(self, folder: Path | None = None) -> str:
+        """Write the record as a run.yaml with every key; paths are absolute, or relative to the folder it is for."""
+        return as_yaml(self, folder)
 
-    def shown(self) -> str:
+    def shown(self, folder: Path | None = None) -> str:
         """The text of :meth:`to_yaml`, with settings of the toolkit that are not used as comments."""
-        return self.to_yaml() + "".join(f"# not used: {setting}\n" for setting in self._unused)
+        return self.to_yaml(folder) + "".join(f"# not used: {setting}\n" for setting in self._unused)
 
 
 def load_config(

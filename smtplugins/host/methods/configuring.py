@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pathlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, cast
 
@@ -49,11 +50,13 @@ class Configuring:
         load: bool = False,
         cache: str | None = None,
         ignore: str | Iterable[str] = (),
+        folder: Path | None = None,
         note: Note = lambda text: None,
     ) -> str:
         """Check a configuration with its decoder's and features' options; return it as a run.yaml.
 
-        The text has all keys that are set, with absolute paths; settings of a toolkit that are not used are comments.
+        The text has all keys that are set; settings of a toolkit that are not used are comments. Paths are absolute, or
+        relative to ``folder``.
         With ``load`` its features, tables and decoder are loaded and the names of its weights checked, so that what is
         shown runs. Other arguments are those of :meth:`translator`.
         """
@@ -69,7 +72,7 @@ class Configuring:
             with record.at("decoder"):
                 host.registry.check("decoders", record.decoder)
         check_offers(host, record)
-        return record.shown()
+        return record.shown(None if folder is None else pathlib.Path(folder))
 
     def check_config(
         self,

@@ -101,3 +101,14 @@ def smt_commands() -> Iterator[Command]:
         configure="smtplugins.plugins.bitree.study.command:configure",
         run="smtplugins.plugins.bitree.study.steps:run",
     )
+
+
+@hookimpl
+def smt_recipes() -> Iterator[Offer]:
+    """The recipe ``bitree``."""
+    yield Offer(
+        name="bitree",
+        make="smtplugins.plugins.bitree.recipe:BitreeRecipe",
+        summary="a generative transducer of trees without a parser; the decoder bitree",
+        reference="Wellington, Turian and Melamed (2009)",
+    )

@@ -86,3 +86,14 @@ def smt_commands() -> Iterator[Command]:
         configure="smtplugins.plugins.localized.study.command:configure",
         run="smtplugins.plugins.localized.study.rows:run",
     )
+
+
+@hookimpl
+def smt_recipes() -> Iterator[Offer]:
+    """The recipe ``localized``."""
+    yield Offer(
+        name="localized",
+        make="smtplugins.plugins.localized.recipe:LocalizedRecipe",
+        summary="blocks and their orientations, learnt from the training text; the decoder swap",
+        reference="Tillmann and Zhang (2005)",
+    )

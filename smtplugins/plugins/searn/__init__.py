@@ -69,3 +69,14 @@ def smt_commands() -> Iterator[Command]:
         configure="smtplugins.plugins.searn.study.command:configure",
         run="smtplugins.plugins.searn.study.steps:run",
     )
+
+
+@hookimpl
+def smt_recipes() -> Iterator[Offer]:
+    """The recipe ``amasis``."""
+    yield Offer(
+        name="amasis",
+        make="smtplugins.plugins.searn.recipe:AmasisRecipe",
+        summary="a policy of labels learnt by SEARN; the decoder amasis",
+        reference=PAPER,
+    )

@@ -76,3 +76,13 @@ def smt_commands() -> Iterator[Command]:
         configure="smtplugins.plugins.umt.study.command:configure_sensitivity",
         run="smtplugins.plugins.umt.study.sensitivity:run",
     )
+
+
+@hookimpl
+def smt_recipes() -> Iterator[Offer]:
+    """The recipe ``umt``."""
+    yield Offer(
+        name="umt",
+        make="smtplugins.plugins.umt.recipe:UmtRecipe",
+        summary="hierarchical rules, translated in any order; the decoder umt",
+    )

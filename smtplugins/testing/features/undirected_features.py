@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from smtplugins.contracts.undirected import OUTSIDE
+from smtplugins.contracts.features import OUTSIDE
 from smtplugins.testing import samples
 from smtplugins.testing.checks import Check, DoesNotApply, Subject
 from smtplugins.testing.features.stateful_features import Node, StatefulFeatureRun, bracketed, shown

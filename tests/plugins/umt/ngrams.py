@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from smtplugins.contracts.adapters import SimpleStateful
-from smtplugins.contracts.undirected import OUTSIDE
+from smtplugins.contracts.features import OUTSIDE
 
 HOLE = ""
 Text = tuple[str, ...]

@@ -35,7 +35,7 @@ def check_letters(letters: str) -> str:
 
 
 @dataclass(frozen=True)
-class Recipe:
+class PassSettings:
     """Learning options: passes over a portion of the events, and the learning rate."""
 
     passes: int
@@ -110,7 +110,7 @@ def _learn(problem: BlockEvents, learner: LocalMaxent, start: Model, seed: int, 
 def learn_floats(
     material: FloatProblems,
     letters: str,
-    recipe: Recipe,
+    recipe: PassSettings,
     *,
     seed: int = 1,
     tell: Callable[..., None] = lambda *told: None,
@@ -136,7 +136,7 @@ def learn_floats(
 def learn_bigrams(
     material: BlockMaterial,
     start: Model,
-    recipe: Recipe,
+    recipe: PassSettings,
     *,
     fixed: bool,
     seed: int = 1,

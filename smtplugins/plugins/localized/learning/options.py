@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from smtplugins.contracts.errors import UsageError
 from smtplugins.contracts.tools.running import add_number
-from smtplugins.plugins.localized.learning.material import BlockMaterial, Recipe
+from smtplugins.plugins.localized.learning.material import BlockMaterial, PassSettings
 from smtplugins.plugins.localized.learning.problem import KEEP
 from smtplugins.plugins.localized.model.features import Estimates
 
@@ -56,14 +56,14 @@ def material_of(args: argparse.Namespace, listed: EventList) -> BlockMaterial:
     return BlockMaterial(listed, read_lm(args.lm), args.threshold, args.keep, estimates)
 
 
-def float_recipe(args: argparse.Namespace) -> Recipe:
+def float_settings(args: argparse.Namespace) -> PassSettings:
     """Return the recipe of the float features."""
-    return Recipe(args.float_passes, args.float_rate, args.float_portion)
+    return PassSettings(args.float_passes, args.float_rate, args.float_portion)
 
 
-def bigram_recipe(args: argparse.Namespace) -> Recipe:
+def bigram_settings(args: argparse.Namespace) -> PassSettings:
     """Return the recipe of learning with block bigrams."""
-    return Recipe(args.passes, args.rate)
+    return PassSettings(args.passes, args.rate)
 
 
 def teller(say: Callable[[str], None], name: str) -> Callable[..., Any]:

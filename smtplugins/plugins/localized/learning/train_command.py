@@ -50,9 +50,11 @@ def run(host: Host, args: argparse.Namespace) -> None:
     say = sayer(args.quiet)
     tell = learning.teller(say, "train")
     with hushed(args.quiet):
-        model = learn_floats(material, letters.replace("f", ""), learning.float_recipe(args), seed=args.seed, tell=tell)
+        model = learn_floats(
+            material, letters.replace("f", ""), learning.float_settings(args), seed=args.seed, tell=tell
+        )
         if "f" in letters:
-            recipe = learning.bigram_recipe(args)
+            recipe = learning.bigram_settings(args)
             model = learn_bigrams(material, model, recipe, fixed=args.fix_floats, seed=args.seed, tell=tell)
     with new_folder(Path(args.output), RECORD, force=args.force) as aside:
         model.save(aside / "model")

@@ -26,7 +26,13 @@ from smtplugins.plugins.localized.events.bitext import listed_of
 from smtplugins.plugins.localized.events.devtest import Modified, Numbers, choose
 from smtplugins.plugins.localized.events.event_lists import RECORD, EventList
 from smtplugins.plugins.localized.learning import options
-from smtplugins.plugins.localized.learning.material import LETTERS, NEUTRAL_LETTERS, Recipe, learn_bigrams, learn_floats
+from smtplugins.plugins.localized.learning.material import (
+    LETTERS,
+    NEUTRAL_LETTERS,
+    PassSettings,
+    learn_bigrams,
+    learn_floats,
+)
 from smtplugins.plugins.localized.learning.problem import NEUTRAL
 from smtplugins.plugins.localized.model.bigrams import BigramWeights
 
@@ -182,13 +188,13 @@ class BlockStudy(Study):
         return self._models[key]
 
     def _float_weights(self, letters: str) -> Model:
-        tell, recipe = options.teller(self.say, f"({letters})"), options.float_recipe(self.args)
+        tell, recipe = options.teller(self.say, f"({letters})"), options.float_settings(self.args)
         return self._kept(letters, lambda: learn_floats(self.material, letters, recipe, seed=self.args.seed, tell=tell))
 
     def _with_bigrams(self, start: Model, fixed: bool) -> Model:
         tell = options.teller(self.say, "(abcdef)" + (", floats fixed" if fixed else ""))
         return learn_bigrams(
-            self.material, start, options.bigram_recipe(self.args), fixed=fixed, seed=self.args.seed, tell=tell
+            self.material, start, options.bigram_settings(self.args), fixed=fixed, seed=self.args.seed, tell=tell
         )
 
     def _modified(self, name: str) -> Model:
@@ -202,7 +208,7 @@ class BlockStudy(Study):
             size = len(problem.floats.training) + len(problem.neutral.training)
             self.say(f"{name}: {size} events of the best of {self.args.nbest} translations of {len(chosen)} sentences")
             self.step(f"models/{name}-events", lambda: {"events": sum(len(best.steps) for best in chosen)})
-            recipe = Recipe(self.args.modified_passes, self.args.modified_rate)
+            recipe = PassSettings(self.args.modified_passes, self.args.modified_rate)
             # The alternatives are those of equation 10; their weights are learnt as elsewhere.
             return learn_floats(problem, "abcde", recipe, seed=self.args.seed, tell=options.teller(self.say, name))
 

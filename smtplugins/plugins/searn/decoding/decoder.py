@@ -89,7 +89,6 @@ class Amasis(ForestDecoder["WeightedParser"]):
     """
 
     usual_features = ("lm", "word-penalty", "oov,value=-100,tuneable=false")
-    start_weights: Mapping[str, float] = {NULL: 0.2}
 
     def __init__(self, *, resources: Resources, options: AmasisOptions) -> None:
         own = [active for active in resources.features if isinstance(active.feature, ItgHistory)]
@@ -105,6 +104,7 @@ class Amasis(ForestDecoder["WeightedParser"]):
         silent = null_rules(options.nulls_path, options.null_threshold) if options.nulls_path is not None else []
         self._silent = bool(silent)
         self._options = options
+        self.start_weights: Mapping[str, float] = {NULL: 0.2} if silent else {}
         own_rules = {NULLS: silent} if silent else None
         super().__init__(
             SentenceParser(replace(resources, features=rest), options.parsing(), options.input_options(), own=own_rules)

@@ -38,6 +38,7 @@ class ItgHistory:
     """
 
     components = len(COLUMNS)
+    start_weights = (0.2, 0.0, 0.0)
 
     def __init__(self, path: Path, *, unknown: float = -10.0) -> None:
         if not unknown <= 0:

@@ -15,13 +15,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from smtplugins.contracts.features import OUTSIDE
 from smtplugins.contracts.tools.grammars import Edges, Rules, gathered
-from smtplugins.contracts.undirected import OUTSIDE
 
 if TYPE_CHECKING:
-    from smtplugins.contracts.features import Scorer
+    from smtplugins.contracts.features import Outside, Scorer, UndirectedScorer
     from smtplugins.contracts.tools.grammars import Vocabulary
-    from smtplugins.contracts.undirected import Outside, UndirectedScorer
 
     Array = NDArray[Any]
 

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from smtplugins.contracts.adapters import SimpleStateful, SimpleUndirected
-from smtplugins.contracts.undirected import OUTSIDE
+from smtplugins.contracts.features import OUTSIDE
 from smtplugins.plugins.umt.growing.search import LmMode
 
 if TYPE_CHECKING:

@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from smtplugins.contracts.errors import UsageError
+from smtplugins.contracts.features import UndirectedFeature
 from smtplugins.contracts.tools.features import column_names
 from smtplugins.contracts.tools.search import is_lm_scorer
-from smtplugins.contracts.undirected import UndirectedFeature
 from smtplugins.plugins.umt._umt import BoundOptions
 from smtplugins.plugins.umt.features.carries import Carries, Completed, ScorerPart
 from smtplugins.plugins.umt.features.shape import KINDS, UndirectedShape

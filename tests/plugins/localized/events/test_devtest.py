@@ -14,7 +14,7 @@ from smtplugins.core.lm.ngram_model import read_lm
 from smtplugins.plugins.localized.decoding.block_system import BlockSystem, write_table
 from smtplugins.plugins.localized.events.collecting import collect
 from smtplugins.plugins.localized.events.devtest import Chosen, Modified, Numbers, choose, events_of
-from smtplugins.plugins.localized.learning.material import BlockMaterial, Recipe, learn_floats
+from smtplugins.plugins.localized.learning.material import BlockMaterial, PassSettings, learn_floats
 from smtplugins.testing.samples import WordOverlap
 from tests.plugins.localized.made import blocks_of, random_case, tiny_lm
 
@@ -30,7 +30,7 @@ def _material(tmp_path: Path) -> BlockMaterial:
 def test_of_so_many_translations_the_best_one_is_taken(material: BlockMaterial, tmp_path: Path) -> None:
     write_table(material.events.blocks, material.events.counts.total, tmp_path / "table", 5)
     system = BlockSystem(material, tmp_path / "table", stack_size=0)
-    model = learn_floats(material, "abcde", Recipe(1, 0.01))
+    model = learn_floats(material, "abcde", PassSettings(1, 0.01))
     sentences = [Sentence("0", ("a", "b", "c")), Sentence("1", ("b",)), Sentence("2", ("q", "a"))]
     references = [["z x y", "x y", "q z"]]
     metric = WordOverlap()
@@ -94,6 +94,6 @@ def test_alternatives_are_blocks_of_the_sentence_alone(material: BlockMaterial) 
     unigram = values[ids == 0]
     assert unigram == pytest.approx(material.columns.unigram[rows[block]])
     assert len(listed) == 2
-    weights = learn_floats(modified, "abcde", Recipe(3, 0.1)).weights
+    weights = learn_floats(modified, "abcde", PassSettings(3, 0.1)).weights
     assert np.isfinite(list(weights.values())).all() and weights["unigram"] != 0
     assert isinstance(Model(weights), Model)
