@@ -13,7 +13,7 @@ from smtformats import Format, all_formats
 from smtformats.errors import FormatError
 from smtformats.files import Lines
 from smtformats.grammar.rules import NonTerminal, Rule
-from smtformats.tokens import blanks
+from smtformats.source_sides import blank_separated
 from smtplugins.host.files.opening import find_format
 
 FORMATS = {record.name: record for record in all_formats() if record.source is not None}
@@ -32,8 +32,9 @@ def parsed(record: Format, line: str) -> tuple[Any, ...]:
     """The source side as the parser has it."""
     assert record.parse is not None
     (read,) = record.parse(Lines(io.BytesIO(line.encode()), "table"))
-    side = read.source if isinstance(read, Rule) else blanks(read.source)
-    return tuple(None if isinstance(symbol, NonTerminal) else symbol.encode() for symbol in side)
+    if not isinstance(read, Rule):
+        return tuple(blank_separated(read.source.encode()))
+    return tuple(None if isinstance(symbol, NonTerminal) else symbol.encode() for symbol in read.source)
 
 
 def test_formats_of_lines_tell_their_source_sides() -> None:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from smtformats.errors import FormatError
 from smtformats.files import Lines, open_binary_write, shown_name
 from smtformats.grammar.rules import NonTerminal, Rule
-from smtformats.tokens import blanks
+from smtformats.source_sides import blank_separated
 from smtplugins.contracts.errors import SmtError, UsageError
 from smtplugins.contracts.spec import Spec
 from smtplugins.core.grammar.matching import InputPhrases
@@ -155,5 +155,6 @@ def _parsed(opened: Opened, line: bytes, number: int) -> list[bytes | None]:
     lines.number = number - 1
     assert opened.record.parse is not None
     record: Any = next(iter(opened.record.parse(lines)))
-    side = record.source if isinstance(record, Rule) else blanks(record.source)
-    return [None if isinstance(symbol, NonTerminal) else symbol.encode() for symbol in side]
+    if not isinstance(record, Rule):
+        return [*blank_separated(record.source.encode())]
+    return [None if isinstance(symbol, NonTerminal) else symbol.encode() for symbol in record.source]

@@ -30,7 +30,7 @@ def test_gold_systems(shared: Path, smt: Smt, config: str) -> None:
     moses = shared / "gold/moses"
     text = Path("sentences")
     lines = (moses / "pb/t10.de").read_text(encoding="utf-8").splitlines(keepends=True)
-    text.write_text("".join(lines[:3]), encoding="utf-8")
+    text.write_text("".join(lines[:2]), encoding="utf-8")
     whole = (moses / "model" / config).read_text().replace("../cdec", str(shared / "gold/cdec"))
     filtered, mapped = whole, whole
     for table in TABLES[config]:
@@ -43,7 +43,7 @@ def test_gold_systems(shared: Path, smt: Smt, config: str) -> None:
     Path("filtered.ini").write_text(filtered)
     Path("mapped.ini").write_text(mapped)
     wanted = decoded(smt, "whole.ini", text)
-    assert wanted.count("\n") > 40
+    assert wanted.count("\n") == 40
     assert decoded(smt, "filtered.ini", text) == wanted
     assert decoded(smt, "mapped.ini", text) == wanted
 
