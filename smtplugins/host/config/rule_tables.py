@@ -64,9 +64,6 @@ class RuleTable:
         A probability weighs 0.2, as in Moses, other features 0. The sign is that of a logarithm that is at most 0; a
         cost, which is at least 0, has the other. It is seen in the first rules, so that no large table is loaded.
         """
-        from smtformats.grammar.smt_table import source_of
-
-        record = self._record(formats)
         rules = self.first_rules(formats)
         values: dict[str, list[float]] = {}
         if rules is None:
@@ -75,14 +72,17 @@ class RuleTable:
         for rule in rules or ():
             for name, value in zip(rule.names, rule.values, strict=True):
                 values.setdefault(name, []).append(value)
-        known = re.compile(source_of(self.path)["probabilities"] if record.mapped else record.probabilities)
+        known = re.compile(self.probabilities(formats))
         weights = {name: _start(seen) if known.fullmatch(name) else 0.0 for name, seen in values.items()}
         # A feature of few rules is sparse: there may be millions.
         return {name: weight for name, weight in weights.items() if weight or len(values[name]) == len(rules or ())}
 
     def probabilities(self, formats: Iterable[Format] | None = None) -> str:
         """A regular expression for its features that are probabilities by its format; empty if none are known."""
-        return self._record(formats).probabilities
+        from smtformats.grammar.smt_table import source_of
+
+        record = self._record(formats)
+        return str(source_of(self.path)["probabilities"]) if record.mapped else record.probabilities
 
     def first_rules(self, formats: Iterable[Format] | None = None) -> list[Rule] | None:
         """Read the first rules alone; ``None`` if the table is looked up by source phrase and may not be listed."""

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 
 from smtplugins.contracts.data import Sentence
 from smtplugins.contracts.models import Model
-from smtplugins.contracts.spec import evaluated, parameters
+from smtplugins.contracts.spec import Spec, evaluated, parameters
 from smtplugins.testing import samples
 from smtplugins.testing.checks import Check, DoesNotApply, Subject, can_be_made, is_documented
 from smtplugins.testing.decoders import graphs as decoder_graphs
@@ -162,6 +162,19 @@ def subject(
         unpruned = itg_systems.UNPRUNED if _kind(offer) == "itg" else phrase_systems.UNPRUNED
         exact = {name: value for name, value in unpruned.items() if name in known}
     return DecoderSubject(offer, folder, host, options, model, exact)
+
+
+def usual_features_are_known(subject: DecoderSubject) -> None:
+    """``usual_features`` name features with options that they have, and ``start_weights`` are finite."""
+    make = subject.offer.factory
+    if not hasattr(make, "usual_features") and not hasattr(make, "start_weights"):
+        raise DoesNotApply("the decoder has neither usual_features nor start_weights")
+    registry = subject.host.registry
+    for spec in map(Spec.parse, getattr(make, "usual_features", ())):
+        known = {*parameters(registry.factory("features", spec.name)), "name", "tuneable"}
+        assert known >= spec.options.keys(), f"{spec}: expected the options {sorted(known)}"
+    weights = getattr(make, "start_weights", {})
+    assert all(map(math.isfinite, weights.values())), f"start_weights: expected finite numbers, found {weights}"
 
 
 def output_follows_input(subject: DecoderSubject) -> None:
@@ -348,6 +361,7 @@ def steps_build_the_tree(subject: DecoderSubject) -> None:
 CHECKS: tuple[Check, ...] = (
     is_documented,
     can_be_made,
+    usual_features_are_known,
     output_follows_input,
     best_is_a_line,
     output_repeats,

@@ -64,6 +64,21 @@ def fragment_scores_fit(subject: Subject) -> None:
     assert np.isfinite(scores).all(), f"expected finite numbers, found {scores[~np.isfinite(scores)][0]}"
 
 
+def start_weights_fit(subject: Subject) -> None:
+    """``start_weights`` are finite: one for each column, or one for all."""
+    feature = subject.make()
+    if not hasattr(feature, "start_weights"):
+        raise DoesNotApply("the feature has no start_weights")
+    values = [float(value) for value in feature.start_weights]
+    assert all(map(math.isfinite, values)), f"expected finite numbers, found {values}"
+    width = components_of(feature)
+    if hasattr(feature, "score_rules"):
+        width += _width(feature.score_rules(rules_for(subject, samples.rules())))
+    assert len(values) in {0, 1, width}, (
+        f"expected {width} numbers, one for each column, or one for all, found {values}"
+    )
+
+
 def components_of(feature: Any) -> int:
     """Return the number of columns that the feature's states score."""
     if hasattr(feature, "native"):
@@ -146,4 +161,4 @@ def _assert_close(wanted: Sequence[float], actual: Sequence[float], what: str) -
     assert alike, f"{what}: {list(wanted)} and {list(actual)}"
 
 
-CHECKS: tuple[Check, ...] = (native_scorers_agree, columns_are_named, fragment_scores_fit)
+CHECKS: tuple[Check, ...] = (native_scorers_agree, columns_are_named, fragment_scores_fit, start_weights_fit)

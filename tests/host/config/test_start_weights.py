@@ -137,9 +137,13 @@ def test_a_note_lists_the_first_of_many() -> None:
     assert listed_weights({f"f{k}": 1.0 for k in range(25)}).endswith("f19 1 and 5 more")
 
 
-def test_scores_of_a_table_without_a_weight_are_named(host: Host, tmp_path: Path) -> None:
+@pytest.mark.parametrize("mapped", [False, True])
+def test_scores_of_a_table_without_a_weight_are_named(host: Host, tmp_path: Path, mapped: bool) -> None:
     (tmp_path / "table").write_text(MOSES)
-    (tmp_path / "run.yaml").write_text("decoder: phrase\nmodel: {tables: table, features: [word-penalty]}\n")
+    if mapped:
+        host.convert(tmp_path / "table", tmp_path / "table.smt", "smt-table")
+    table = "table.smt" if mapped else "table"
+    (tmp_path / "run.yaml").write_text(f"decoder: phrase\nmodel: {{tables: {table}, features: [word-penalty]}}\n")
     notes: list[str] = []
     weights = {"TranslationModel0[0]": 1.0, "TranslationModel0[2]": 1.0}
     made = host.translator(tmp_path / "run.yaml", weights=weights, cache="off", note=notes.append)

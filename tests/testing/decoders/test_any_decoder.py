@@ -63,6 +63,20 @@ def test_good_decoders_pass(failures: Failures) -> None:
     assert failures("decoders", offer()) == {}
 
 
+def test_usual_features_are_checked(failures: Failures) -> None:
+    class Usual(Copy):
+        usual_features = ("lm", "oov,value=-100,tuneable=false,name=OOV")
+        start_weights: ClassVar[dict[str, float]] = {"own": 0.5}
+
+    assert failures("decoders", Offer(name="tried", make=Usual, summary="under test")) == {}
+    Usual.usual_features = ("oov,valu=-100",)
+    found = failures("decoders", Offer(name="tried", make=Usual, summary="under test"))
+    assert found.keys() == {"usual_features_are_known"}
+    Usual.usual_features, Usual.start_weights = (), {"own": float("nan")}
+    found = failures("decoders", Offer(name="tried", make=Usual, summary="under test"))
+    assert "expected finite numbers, found {'own': nan}" in found["usual_features_are_known"]
+
+
 def test_a_model_given_is_what_is_decoded_with(failures: Failures) -> None:
     class Strict(Copy):
         def decode(self, sentences: Any, model: Model, *, threads: int = 1) -> Iterator[Decoding]:

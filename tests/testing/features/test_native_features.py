@@ -75,6 +75,14 @@ def test_good_features_pass(options: dict[str, Any], host: Host, tmp_path: Path)
     assert {"native_scorers_agree", "columns_are_named", "fragment_scores_fit"} <= {result.check for result in results}
 
 
+class Starting(LanguageModelScore):
+    """A weight for a column that it does not have."""
+
+    def __init__(self, path: Path) -> None:
+        super().__init__(path)
+        self.start_weights = (0.5, 0.5)
+
+
 @pytest.mark.parametrize(
     ("make", "options", "check", "words"),
     [
@@ -85,6 +93,12 @@ def test_good_features_pass(options: dict[str, Any], host: Host, tmp_path: Path)
         (Blank, {}, "columns_are_named", "expected a tuple of names without blanks, found ('kit of words',)"),
         (Short, {}, "fragment_scores_fit", "expected 40 numbers, found shape (39,)"),
         (Endless, {}, "fragment_scores_fit", "expected finite numbers, found -inf"),
+        (
+            Starting,
+            {},
+            "start_weights_fit",
+            "expected 1 numbers, one for each column, or one for all, found [0.5, 0.5]",
+        ),
     ],
 )
 def test_a_bad_feature_fails(

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 from smtplugins.contracts.decoders import Decoding
 from smtplugins.contracts.errors import UsageError
@@ -47,6 +47,8 @@ class BitreeDecoder:
     The column ``bitree`` is minus the cost of the bitree, ln(1 + exp(-h)) or -log of a probability summed over its
     inferences; its weight must be positive.
     """
+
+    start_weights: ClassVar[Mapping[str, float]] = {COLUMN: 1.0}
 
     def __init__(self, *, options: BitreeOptions) -> None:
         from smtplugins.plugins.bitree.trees.sentence_trees import SentenceTrees

@@ -5,10 +5,10 @@ Section 7.4.3. Words are printed in the order of the source, and meant to be com
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 from smtplugins.contracts.decoders import Decoding
 from smtplugins.contracts.errors import UsageError
@@ -39,6 +39,8 @@ class Bag:
     A model with dependency atoms needs source trees. The column ``bag`` is minus the costs of equation 7.5,
     ln(1 + exp(-h)), summed over the words of the source.
     """
+
+    start_weights: ClassVar[Mapping[str, float]] = {COLUMN: 1.0}
 
     def __init__(self, *, options: BagOptions) -> None:
         from smtplugins.plugins.bitree.trees.sentence_trees import SentenceTrees

@@ -65,6 +65,8 @@ class UndirectedLm(SimpleStateful, SimpleUndirected):
     contain ``<s>`` and ``</s>``.
     """
 
+    start_weights = (0.5,)
+
     def __init__(
         self,
         path: Path,
