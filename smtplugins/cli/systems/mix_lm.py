@@ -11,7 +11,7 @@ from smtplugins.host import printing as tables
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the options."""
-    parser.add_argument("models", nargs="+", metavar="MODEL", help="two or more ARPA files")
+    parser.add_argument("models", nargs="+", metavar="MODEL", help="two or more ARPA files; all are held in memory")
     parser.add_argument(
         "-o",
         "--output",
@@ -39,6 +39,10 @@ def run(args: argparse.Namespace) -> None:
     # Installed plugins have no part in it.
     host = options.load_host(args) if args.plugin else Estimation()
     result = options.call(host.mix_lms, args, arpa=args.output)
-    columns = ["model", "weight", *(["perplexity", "unknown"] if args.tune else [])]
-    options.show(tables.render(result.rows(), columns, args.format))
+    rows = result.rows()
+    if args.format != "json":
+        for row in rows:
+            row["of shared words"] = row["shared"]
+    columns = ["model", "weight", *(["perplexity", "unknown", "of shared words"] if args.tune else [])]
+    options.show(tables.render(rows, columns, args.format))
     options.note_uses(args, [args.binary or args.output])

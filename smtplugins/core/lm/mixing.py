@@ -13,7 +13,6 @@ import os
 from array import array
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
@@ -31,8 +30,9 @@ Floats: TypeAlias = "NDArray[np.float64]"
 Integers: TypeAlias = "NDArray[np.int64]"
 Words: TypeAlias = "NDArray[np.int32]"
 
-_UNKNOWN, _BEGIN = 0, 1
-_SPECIAL = (b"<unk>", b"<s>")
+_UNKNOWN, _BEGIN, _END = 0, 1, 2
+_MARKS = (b"<unk>", b"<s>", b"</s>")
+_BLANKS, _BACKSLASH = b" \t\r\n", ord("\\")
 _CHUNK = 1 << 15
 _LOG_ZERO = -99.0
 _GAP = 1e-9
@@ -41,21 +41,21 @@ _MAX_STEPS = 20_000
 
 @dataclass
 class WordNumbers:
-    """The words of all models by number: `<unk>`, `<s>`, then in the order of the files."""
+    """The words of all models by number: `<unk>`, `<s>`, `</s>`, then in the order of the files."""
 
     numbers: dict[bytes, int] = field(
-        default_factory=lambda: {word: number for number, word in enumerate(_SPECIAL)} | {b"<UNK>": _UNKNOWN}
+        default_factory=lambda: {word: number for number, word in enumerate(_MARKS)} | {b"<UNK>": _UNKNOWN}
     )
 
-    @cached_property
+    @property
     def spellings(self) -> list[bytes]:
         """The words in the order of their numbers."""
         return [word for word in self.numbers if word != b"<UNK>"]
 
     @property
     def size(self) -> int:
-        """The number of words but for `<unk>` and `<s>`."""
-        return len(self.numbers) - 3
+        """The number of words but for `<unk>`, `<s>` and `</s>`."""
+        return len(self.spellings) - len(_MARKS)
 
     def add(self, word: bytes) -> int:
         """The number of a word, a new one if it is not known."""
@@ -77,13 +77,17 @@ class ListedModel:
             )
         self.model: LanguageModel = read_lm(path)
         self.ngrams = list(_ngrams(path, self.model.order, vocabulary))
+        for mark in (_BEGIN, _END):
+            if mark not in self.ngrams[0]:
+                word = _MARKS[mark].decode()
+                raise FormatError(f"a unigram {word}, as in models of sentences", "none", file=self.name)
         self._ids: Words = np.zeros(0, np.int32)
         self._knows = np.zeros(0, bool)
 
     @property
     def size(self) -> int:
-        """The number of words but for `<unk>` and `<s>`."""
-        return int(np.count_nonzero(self.ngrams[0] > _BEGIN))
+        """The number of words but for `<unk>`, `<s>` and `</s>`."""
+        return int(np.count_nonzero(self.ngrams[0] > _END))
 
     def bind(self, vocabulary: WordNumbers) -> None:
         """Look up the words of all models."""
@@ -109,25 +113,41 @@ def word_probabilities(model: LanguageModel, sentences: Sequence[str]) -> tuple[
 
 def _ngrams(path: str | os.PathLike[str], orders: int, vocabulary: WordNumbers) -> Iterator[Words]:
     """The n-grams of each order. The reader of models has checked the file."""
-    order = -1  # -1 before the header, 0 in it
-    numbers = array("i")
     with open_bytes(path) as stream:
-        for line in stream:
-            fields = line.rstrip(b"\r\n").replace(b"\t", b" ").split(b" ")
-            if b"" in fields:
-                fields = [text for text in fields if text]
-            if not fields or order < 0:
-                order += fields == [b"\\data\\"]
-            elif fields[0].startswith(b"\\"):
-                if order:
-                    yield np.array(numbers, np.int32).reshape(-1, order)
-                order, numbers = order + 1, array("i")
-                if order > orders:
-                    return
-            elif order == 1:
+        lines = enumerate(stream, 1)
+        while next(lines)[1].strip(_BLANKS) != b"\\data\\":
+            pass
+        while not next(lines)[1].strip(_BLANKS).startswith(b"\\"):
+            pass
+        numbers, plain = array("i"), True
+        for number, line in lines:
+            fields = _fields(line)
+            if fields and fields[0].startswith(b"\\"):
+                break
+            if fields:
+                try:
+                    fields[1].decode()
+                except UnicodeDecodeError:
+                    raise FormatError("UTF-8 text", repr(fields[1]), file=shown_name(path), line=number) from None
                 numbers.append(vocabulary.add(fields[1]))
-            elif order:
-                numbers.extend(map(vocabulary.numbers.__getitem__, fields[1 : order + 1]))
+                plain = plain and fields[1].split() == [fields[1]]
+        yield np.array(numbers, np.int32).reshape(-1, 1)
+        split = bytes.split if plain else _fields
+        lookup = vocabulary.numbers.__getitem__
+        for order in range(2, orders + 1):
+            numbers = array("i")
+            for _, line in lines:
+                fields = split(line)
+                if fields:
+                    if fields[0][0] == _BACKSLASH:
+                        break
+                    numbers.extend(map(lookup, fields[1 : order + 1]))
+            yield np.array(numbers, np.int32).reshape(-1, order)
+
+
+def _fields(line: bytes) -> list[bytes]:
+    """Fields of a line, which only spaces and tabs separate; words may have other blanks of ASCII."""
+    return [text for text in line.strip(_BLANKS).replace(b"\t", b" ").split(b" ") if text]
 
 
 @dataclass

@@ -31,13 +31,16 @@ _MARKS = frozenset({"<s>", "</s>", "<unk>", "<UNK>"})
 
 @dataclass(frozen=True)
 class TunedModel:
-    """A model on the tuning text; its perplexity leaves out the words that it does not know."""
+    """A model on the tuning text."""
 
     name: str
     weight: float | None = None
     perplexity: float | None = None
+    """Of the words that the model knows."""
     unknown: int | None = None
-    """Words of the tuning text that the model does not know."""
+    """The number of other words."""
+    shared: float | None = None
+    """The perplexity of the words that all models know, by which they compare."""
 
 
 @dataclass(frozen=True)
@@ -57,7 +60,7 @@ class MixedLm:
     def rows(self) -> list[dict[str, Any]]:
         """Rows of a table: each model, then the mixed one."""
         return [
-            {"model": row.name, "weight": row.weight, "perplexity": row.perplexity, "unknown": row.unknown}
+            {"model": row.name, **{key: value for key, value in vars(row).items() if key != "name"}}
             for row in (*self.models, self.mixed)
         ]
 
@@ -95,15 +98,16 @@ def mix_files(
     sentences = _sentences(tune, escape)
     scored = [word_probabilities(model.model, sentences) for model in listed]
     chosen = tune_weights(np.array([probs for probs, _ in scored])).tolist()
+    shared = np.logical_and.reduce([known for _, known in scored])
     rows = [
-        TunedModel(model.name, weight, *_judge(*scores))
+        TunedModel(model.name, weight, *_judge(*scores, shared))
         for model, weight, scores in zip(listed, chosen, scored, strict=True)
     ]
     mixed = MixedModel(listed, vocabulary, chosen)
     loaded = write_arpa(progress(mixed.arpa(), "writing, pieces", quiet=quiet), arpa, binary, load=True)
     assert loaded is not None
     probs, known = word_probabilities(loaded, sentences)
-    whole = TunedModel("mixed", None, *_judge(probs, known))
+    whole = TunedModel("mixed", None, *_judge(probs, known, shared))
     if whole.unknown:
         note(
             f"{shown_name(tune)}: {whole.unknown:,} of {len(known):,} words are unknown to all models, and not counted"
@@ -133,10 +137,15 @@ def _sentences(text: FileName, scheme: str | None) -> list[str]:
     return sentences
 
 
-def _judge(probs: Floats, known: NDArray[np.bool_]) -> tuple[float | None, int]:
-    """Perplexity of known words, and the number of unknown ones."""
-    perplexity = float(np.exp(-np.log(probs[known]).mean())) if known.any() else None
-    return perplexity, int(np.count_nonzero(~known))
+def _judge(
+    probs: Floats, known: NDArray[np.bool_], shared: NDArray[np.bool_]
+) -> tuple[float | None, int, float | None]:
+    """The last fields of a TunedModel."""
+    return _perplexity(probs[known]), int(np.count_nonzero(~known)), _perplexity(probs[shared])
+
+
+def _perplexity(probs: Floats) -> float | None:
+    return float(np.exp(-np.log(probs).mean())) if len(probs) else None
 
 
 def _tell(models: Sequence[ListedModel], vocabulary: WordNumbers, note: Callable[[str], None]) -> None:

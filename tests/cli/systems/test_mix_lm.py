@@ -31,26 +31,37 @@ def _models() -> None:
     Path("tune").write_text(TUNE)
 
 
+def shared(model: Any, line: str) -> list[float]:
+    """The scores of the words that both models know, and of the end."""
+    scores = [score for score, _, _ in model.full_scores(line)]
+    words = [*line.split(), "</s>"]
+    return [score for word, score in zip(words, scores, strict=True) if word not in {"dog", "house", "cat"}]
+
+
 def test_weights_and_perplexities(smt: Smt) -> None:
     result = smt("lm", "mix", "news.arpa", "web.arpa", "--tune", "tune", "-o", "mixed.arpa.gz", "--binary", "mixed.bin")
     assert result.code == 0
     notes = result.err.splitlines()
     assert notes[:3] == [
-        "smt: note: news.arpa knows 5 of 6 words; the probability of the others is that of the other models alone",
-        "smt: note: web.arpa knows 5 of 6 words; the probability of the others is that of the other models alone",
+        "smt: note: news.arpa knows 4 of 5 words; the probability of the others is that of the other models alone",
+        "smt: note: web.arpa knows 4 of 5 words; the probability of the others is that of the other models alone",
         "smt: note: tune: 1 of 10 words are unknown to all models, and not counted",
     ]
     assert notes[3].startswith("smt: note: ")
     assert "mixed.bin" in "".join(notes[3:])
     rows = [line.split() for line in result.out.splitlines()]
-    assert [row[0] for row in rows] == ["model", "news.arpa", "web.arpa", "mixed"]
-    assert [row[-1] for row in rows[1:]] == ["2", "2", "1"]
+    assert " ".join(rows[0]) == "model weight perplexity unknown of shared words"
+    assert [row[0] for row in rows[1:]] == ["news.arpa", "web.arpa", "mixed"]
+    assert [row[-2] for row in rows[1:]] == ["2", "2", "1"]
     weights = [float(row[1]) for row in rows[1:3]]
     assert sum(weights) == pytest.approx(1, abs=1e-3)
     # The perplexity is that of the model which was written, without the unknown word.
     model = read_lm("mixed.arpa.gz")
     scores = [score for line in TUNE.splitlines() for score, _, unknown in model.full_scores(line) if not unknown]
     assert float(rows[3][1]) == pytest.approx(10 ** (-sum(scores) / len(scores)), abs=0.006)
+    # All models are judged by the same words.
+    news = [score for line in ("the dog", "a small house", "the cat") for score in shared(read_lm("news.arpa"), line)]
+    assert float(rows[1][-1]) == pytest.approx(10 ** (-sum(news) / len(news)), abs=0.006)
     assert read_lm("mixed.bin").score_sentences(SENTENCES)[0].tolist() == model.score_sentences(SENTENCES)[0].tolist()
 
 

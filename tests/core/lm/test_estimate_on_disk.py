@@ -115,6 +115,17 @@ def test_little_memory_changes_nothing(tmp_path: Path, order: int, prune: list[i
     assert os.listdir(tmp_path) == []
 
 
+def test_many_words(tmp_path: Path) -> None:
+    text = [
+        " ".join(f"w{at} w{at // 3}" for at in range(begin, begin + 50)).encode() + b"\n"
+        for begin in range(0, 17_000, 50)
+    ]
+    model = estimate(text, 2, fallback=FALLBACK, memory=1_700_000, folder=tmp_path)
+    assert model.on_disk
+    assert model.counts[0] > 1 << 14
+    assert arpa_of(model) == arpa_of(estimate(text, 2, fallback=FALLBACK))
+
+
 @pytest.mark.shared
 def test_equal_to_the_model_in_memory_of_real_text(shared: Path, tmp_path: Path) -> None:
     text = list(read_pieces(shared / "data/multi30k/val.en"))

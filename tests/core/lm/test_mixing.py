@@ -145,8 +145,10 @@ def test_headers_blanks_and_spellings(tmp_path: Path) -> None:
     plain = mix(tmp_path, [PRUNED, PRUNED], [0.5, 0.5])
     odd = "made by\n\\hand\\\n" + PRUNED.replace("\t", " ").replace("a b", "a  b").replace("\n", "\r\n")
     assert mix(tmp_path, [odd.replace("<unk>", "<UNK>"), PRUNED], [0.5, 0.5]) == plain
+    tight = PRUNED.replace(" b", " b\v").replace("\tb", "\tb\v")
+    assert mix(tmp_path, [tight, tight], [0.5, 0.5])[0] == plain[0].replace("\tb", "\tb\v").replace(" b", " b\v")
     (tmp_path / "packed.gz").write_bytes(gzip.compress(PRUNED.encode()))
-    assert ListedModel(tmp_path / "packed.gz", WordNumbers()).size == 3
+    assert ListedModel(tmp_path / "packed.gz", WordNumbers()).size == 2
 
 
 def test_what_cannot_be_mixed(tmp_path: Path) -> None:
@@ -159,6 +161,13 @@ def test_what_cannot_be_mixed(tmp_path: Path) -> None:
         ListedModel(tmp_path / "pipe", WordNumbers())
     with pytest.raises(FileNotFoundError):
         ListedModel(tmp_path / "absent", WordNumbers())
+    (tmp_path / "endless").write_text(PRUNED.replace("</s>", "c"))
+    with pytest.raises(FormatError, match="endless: expected a unigram </s>, as in models of sentences, found none"):
+        ListedModel(tmp_path / "endless", WordNumbers())
+    latin = "\n".join(line.replace("a", "\xe9") if "\t" in line else line for line in PRUNED.split("\n"))
+    (tmp_path / "latin").write_bytes(latin.encode("latin-1"))
+    with pytest.raises(FormatError, match="latin:10: expected UTF-8 text"):
+        ListedModel(tmp_path / "latin", WordNumbers())
 
 
 def likelihood(weights: np.ndarray, probs: np.ndarray) -> float:
