@@ -21,6 +21,7 @@ RUNNABLE = {
     # The slowest first, so that no worker is left with one of them at the end.
     "examples/cdlm/README.md": "examples/cdlm",
     "examples/umt/README.md": "examples/umt",
+    "examples/from-text/README.md": "examples/from-text",
     "README.md": ".",
     "examples/rescore-nbest/README.md": "examples/rescore-nbest",
     "examples/rerank-marian/README.md": "examples/rerank-marian",

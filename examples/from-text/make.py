@@ -97,7 +97,7 @@ def spoilt(draw: random.Random, source: str, target: str) -> tuple[str, str]:
 def main() -> None:
     """Write the files."""
     draw = random.Random(2026)
-    for name, size in {"train": 800, "dev": 80, "test": 100}.items():
+    for name, size in {"train": 500, "dev": 40, "test": 100}.items():
         rows = [
             (spelt(source), spelt(varied(draw, target))) for source, target in (sentence(draw) for _ in range(size))
         ]
