@@ -43,6 +43,7 @@ RUNNABLE = {
     "smtplugins/plugins/tuning/README.md": "examples/rescore-nbest",
     "smtplugins/plugins/umt/README.md": "examples/umt",
 }
+# tests/examples runs examples/open-corpus/README.md, with made-up packages and clients in place of the network's.
 # With a model from a package: by hand, as they take long.
 WITH_MODELS = {
     "examples/neural-scores/README.md": "examples/neural-scores",
