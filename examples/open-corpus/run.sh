@@ -25,5 +25,6 @@ test -d "$out/pairs" || python3 "$here/extract.py" --languages "$source" "$targe
 test -d "$out/text" || python3 "$here/split.py" -i "$out/pairs/pairs.tsv" -o "$out/text"
 for model in phrase hiero; do
     smt train -s "$text/train.$source" -t "$text/train.$target" --dev "$text/dev.$source" "$text/dev.$target" \
-        --test "$text/test.$source" "$text/test.$target" --tokenize intl --case lower --model $model -o "$out/$model" --resume
+        --test "$text/test.$source" "$text/test.$target" --tokenize intl --case lower -m bleu,tokenize=none \
+        --model $model -o "$out/$model" --resume
 done
