@@ -191,6 +191,8 @@ def reading_streams(subject: FormatSubject) -> None:
     """The first record of a long file is available before the whole file is read."""
     if subject.format.kind not in _STREAMED or subject.format.write is None or "plain" not in subject.samples:
         raise DoesNotApply("files of this kind hold one record, or the kit cannot make a long file")
+    if subject.format.binary:
+        raise DoesNotApply("a binary file may have its index at the end")
     from smtformats import Candidates
     from smtformats.files import Lines
 
@@ -214,6 +216,8 @@ def an_empty_file_is_refused(subject: FormatSubject) -> None:
 
 def invalid_utf8_is_refused(subject: FormatSubject) -> None:
     """Invalid UTF-8 raises a ``FormatError`` that names its line."""
+    if subject.format.binary:
+        raise DoesNotApply("a binary file has no lines")
     for name, data in subject.readable().items():
         lines = data.split(b"\n")
         for number in sorted({1, (len(lines) + 1) // 2, max(1, len(lines) - 1)}):
