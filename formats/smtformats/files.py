@@ -32,7 +32,7 @@ _MAGIC = {b"\x1f\x8b": "gz", b"BZh": "bz2", b"\xfd7zXZ\x00": "xz", b"\x28\xb5\x2
 _DESCRIPTOR = re.compile(r"/dev/(?:(stdout|stderr)|fd/(\d+))|/proc/self/fd/(\d+)", re.ASCII)
 _Stream = TypeVar("_Stream", bound=io.IOBase)
 _OF_SENTENCES = re.compile(r"(?<=.)\.(?:bin|bz2|fst|gz|json|lat|lattice|nbest|plf|score|slf|txt|xz|zst|Z)$")
-_SUFFIXES = {".gz": "gz", ".bz2": "bz2", ".xz": "xz", ".zst": "zst"}
+COMPRESSIONS = {".gz": "gz", ".bz2": "bz2", ".xz": "xz", ".zst": "zst"}
 
 
 class _Filled(io.RawIOBase):
@@ -346,7 +346,7 @@ def open_binary_write(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
             raise
         with contextlib.ExitStack() as stack:
             raw = stack.enter_context(os.fdopen(handle, "wb"))
-            kind = _SUFFIXES.get(Path(path).suffix)
+            kind = COMPRESSIONS.get(Path(path).suffix)
             if kind is None:
                 yield raw
             else:

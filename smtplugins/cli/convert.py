@@ -25,7 +25,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--to",
         dest="to_format",
         metavar="FORMAT",
-        help="output format (default: the input's); run-yaml for configurations",
+        help="output format (default: that of the file's suffix, such as .jsonl, else the input's); run-yaml for "
+        "configurations",
     )
     parser.add_argument(
         "--into",

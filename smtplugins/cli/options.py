@@ -160,7 +160,7 @@ def add_output(parser: argparse.ArgumentParser, *, default: str = "the input's")
         "--to",
         dest="to_format",
         metavar="FORMAT",
-        help=f"output format, NAME[,key=value...] (default: {default})",
+        help=f"output format, NAME[,key=value...] (default: that of the file's suffix, else {default})",
     )
     add_precision(parser)
 

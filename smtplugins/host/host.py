@@ -184,7 +184,7 @@ class Host(Configuring, Judging, Learning, Estimation, TableFiles, Building, Cac
         note: Note = lambda text: None,
         quiet: bool = True,
     ) -> int:
-        """Write lists in any known format (default: their own); return their number.
+        """Write lists in any known format (default: that of the suffix, or their own); return their number.
 
         ``precision``: significant digits of new numbers (default: the fewest that read back equal). ``note`` is told
         what the format cannot store; ``quiet=False`` shows a progress bar on a terminal.
@@ -244,7 +244,7 @@ class Host(Configuring, Judging, Learning, Estimation, TableFiles, Building, Cac
         note: Note = lambda text: None,
         quiet: bool = True,
     ) -> int:
-        """Convert a file to another format of its kind (default: its own); return the number of records.
+        """Convert a file to another format of its kind (default: the suffix's, or its own); return their number.
 
         Forests, search graphs and lattices convert to n-best lists, too: the best ``derivations`` (default: 100), of
         different texts if ``unique``, by their own scores or under ``weights``, where ``missing`` is the weight of

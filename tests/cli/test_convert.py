@@ -252,3 +252,12 @@ def test_sources_and_references_belong_to_lists(smt: Smt) -> None:
     assert result.code
     assert "--allow-partial" in result.err
     smt("convert", "lists", "--to", "moses", "-r", "two", "-q", "--allow-partial").ok()
+
+
+def test_the_suffix_names_the_format(smt: Smt, nbest: Path) -> None:
+    smt("convert", nbest, "out.jsonl").ok()
+    assert json.loads(Path("out.jsonl").read_text().splitlines()[0])["id"] == 0
+    result = smt("convert", nbest, "out.slf")
+    assert (result.code, result.out) == (2, "")
+    assert result.err.startswith("smt: out.slf: the suffix is that of slf-lattice; name the output format with --to: ")
+    assert not Path("out.slf").exists()

@@ -23,7 +23,9 @@ _HEAD = """\
 # Formats
 
 The package `smtformats` reads and writes these files; it works without the rest of smtplugins. A file's format is
-detected from its content, never from its name; if the content is ambiguous, name the format with `--from NAME`. Files
+detected from its content, never from its name; if the content is ambiguous, name the format with `--from NAME`. What
+is written has the format of `--to NAME`, else that of the file's suffix, such as `.jsonl`, `.tsv`, `.parquet` or
+`.slf`, else the input's; a suffix of other formats alone is an error. `.txt`, `.nbest` and `.dat` say nothing. Files
 may be compressed; text is UTF-8, and lines end at `\\n` only. A file that is read and written in the same format comes
 back byte for byte, and a change rewrites only the field it affects.
 

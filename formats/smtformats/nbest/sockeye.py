@@ -177,6 +177,6 @@ FORMAT = Format(
     matches=lambda head: shape(head) == "columns",
     parse=parse,
     write=write,
-    suffixes=(".jsonl",),
+    suffixes=(".jsonl", ".json"),
     example='{"sentence_id": 1, "translations": ["a house", "house"], "scores": [0.5, 0.7]}\n',
 )

@@ -75,10 +75,11 @@ def _add_directions(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> None:
     """Run the command."""
     from smtplugins.host.estimate.align import PHARAOH
-    from smtplugins.host.files.conversion import write_records
+    from smtplugins.host.files.conversion import output_format, write_records
 
     host = options.load_host(args)
-    record = find_format(args.to_format or PHARAOH, "alignment", host.formats())
+    usual = find_format(PHARAOH, "alignment")
+    record = output_format(args.to_format, "alignment", usual, args.output, host.formats)
     alignments = options.call(host.align, args)
     # Training shows its own progress bars, and only one can be shown at a time.
     quiet = args.quiet or args.forward is None

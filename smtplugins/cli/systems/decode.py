@@ -35,7 +35,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--to",
         dest="to_format",
         metavar="FORMAT",
-        help="format of lists (default: that of the configuration's toolkit)",
+        help="format of lists (default: that of the file's suffix, else of the configuration's toolkit)",
     )
     options.add_precision(parser)
     parser.add_argument(

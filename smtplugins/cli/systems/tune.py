@@ -12,11 +12,12 @@ from typing import TYPE_CHECKING, Any
 from smtplugins.cli import options
 from smtplugins.contracts.errors import UsageError
 from smtplugins.host import printing as tables
-from smtplugins.host.files.opening import find_format, write_all
+from smtplugins.host.files.opening import find_format, installed_formats, write_all
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
+    from smtformats import Format
     from smtplugins.host.config.run_yaml import Override, RunConfig
     from smtplugins.host.host import Host
     from smtplugins.host.learn.loop import Ended
@@ -81,13 +82,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "-s", "--source", metavar="FILE", help="source sentences, to decode or for metrics that read them"
     )
     options.add_partial(parser)
-    parser.add_argument(
-        "-o", "--output", default="-", metavar="FILE", help="file for the weights (default: standard output)"
-    )
-    parser.add_argument(
-        "--to", dest="to_format", metavar="FORMAT", help="format of the weights (default: cdec-weights)"
-    )
-    options.add_precision(parser)
+    options.add_output(parser, default="cdec-weights")
     parser.add_argument(
         "--folds",
         type=int,
@@ -173,13 +168,19 @@ def print_table(args: argparse.Namespace, text: str) -> None:
 
 
 def _write(host: Host, args: argparse.Namespace, weights: Any) -> None:
-    record = find_format(args.to_format or "cdec-weights", "weights", host.formats())
-    write_all(record, [dict(weights)], args.output, args.precision)
+    write_all(_weights_format(args, host.formats), [dict(weights)], args.output, args.precision)
+
+
+def _weights_format(args: argparse.Namespace, formats: Callable[[], Iterable[Format]]) -> Format:
+    from smtplugins.host.files.conversion import output_format
+
+    usual = find_format("cdec-weights", "weights")
+    return output_format(args.to_format, "weights", usual, args.output, formats)
 
 
 def _check_output(args: argparse.Namespace) -> None:
     """Check format and folder of the output before hours of work."""
-    record = find_format(args.to_format or "cdec-weights", "weights")
+    record = _weights_format(args, installed_formats)
     if record.write is None:
         raise UsageError(f"{record.name} can only be read; update weights in such a file with `smt convert --into`")
     for path in (args.output, args.resorted):

@@ -15,10 +15,11 @@ from smtplugins.host.config.run_yaml import RunConfig
 from smtplugins.host.config.weight_names import checked
 from smtplugins.host.decode.job import Outputs, run
 from smtplugins.host.decode.printing.lines import Printing
-from smtplugins.host.decode.sentences import read_source
+from smtplugins.host.decode.sentences import note_cuts, read_source
 from smtplugins.host.decode.statistics import DecodingStatistics
 from smtplugins.host.decode.translator import as_sentences, make_translator
-from smtplugins.host.files.opening import Path
+from smtplugins.host.files.conversion import output_format
+from smtplugins.host.files.opening import Path, find_format
 from smtplugins.host.host import Host, runner_of
 
 Note = Callable[[str], None]
@@ -41,8 +42,10 @@ def decode_files(
 ) -> DecodingStatistics:
     """Translate sentences, by default the configuration's source; return times and counts."""
     lists = config.output.lists if outputs.nbest is None else None
-    template = config.output.template if outputs.to_format is None else None
     configured = config.output.nbest
+    if lists is None and (outputs.nbest or configured):
+        outputs = _with_format(host, config, outputs)
+    template = config.output.template if outputs.to_format is None else None
     if configured is None and (template is not None or lists is not None):
         configured = 1
     nbest = configured if outputs.nbest is None else outputs.nbest
@@ -73,11 +76,18 @@ def decode_files(
     if outputs.forests is None and config.output.forests is not None:
         outputs = replace(outputs, forests=config.output.forests, forests_format=config.output.forests_format)
     _check_places(outputs, source)
-    records = checked(translator, records, note)
+    records = note_cuts(translator, checked(translator, records, note), note)
     statistics = run(host, translator, records, outputs, jobs=jobs, trace=trace, note=note, quiet=quiet)
     if outputs.stats is not None:
         _write_statistics(outputs.stats, statistics)
     return statistics
+
+
+def _with_format(host: Host, config: RunConfig, outputs: Outputs) -> Outputs:
+    """Name the format of lists that the output's suffix implies; without one it is the configuration's."""
+    usual = find_format(config.output.format, "nbest", host.formats("nbest"))
+    record = output_format(outputs.to_format, "nbest", usual, outputs.output, host.formats)
+    return outputs if outputs.to_format or record is usual else replace(outputs, to_format=record.name)
 
 
 def _check_lines(config: RunConfig, template: str | None, lists: Path | None, printing: Printing) -> None:

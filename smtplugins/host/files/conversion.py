@@ -6,11 +6,11 @@ import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any
+from typing import Any, overload
 
 from smtformats import Candidates, Format, GrammarColumns
 from smtformats.corpus.segments import Segment
-from smtformats.files import open_write
+from smtformats.files import COMPRESSIONS, open_write
 from smtformats.grammar.rules import Rule
 from smtformats.hypergraph.graph import SHARED_EXTRAS, GraphColumns
 from smtformats.tokens import is_id
@@ -26,6 +26,7 @@ from smtplugins.host.files.opening import (
     Path,
     find_format,
     format_options,
+    installed_formats,
     naming,
     number,
     open_known,
@@ -38,6 +39,62 @@ from smtplugins.host.progress import progress
 Note = Callable[[str], None]
 RUN_YAML = "run-yaml"
 _MAPPED = ".smt", "smt-table"
+Formats = Callable[[], Iterable["Format"]]
+_COMMON = frozenset({".txt", ".nbest", ".dat"})
+"""Suffixes that files of any format have."""
+
+
+@overload
+def output_format(
+    name: str | Spec | None, kind: str, usual: Format, target: Path, formats: Formats = ...
+) -> Format: ...
+@overload
+def output_format(
+    name: str | Spec | None, kind: str, usual: Format | None, target: Path, formats: Formats = ...
+) -> Format | None: ...
+def output_format(
+    name: str | Spec | None, kind: str, usual: Format | None, target: Path, formats: Formats = installed_formats
+) -> Format | None:
+    """The format in which records of a kind are written to a file; ``usual`` is that of no suffix.
+
+    Raises UsageError if the file's suffix belongs to formats of which not exactly one fits.
+    """
+    if name:
+        return find_format(name, kind, None if formats is installed_formats else formats())
+    owners = _owners(target, formats)
+    fitting = fitting_formats(target, kind, formats)
+    if not owners or (usual is not None and usual.write is not None and usual.name in {fmt.name for fmt in owners}):
+        return usual
+    if len(fitting) == 1:
+        return fitting[0]
+    others = ", ".join(sorted(fmt.name for fmt in owners))
+    known = fitting or [fmt for fmt in formats() if fmt.kind == kind and fmt.write is not None]
+    how = f"{argument('to_format', '--to')}: {', '.join(fmt.name for fmt in known)}"
+    raise UsageError(f"{os.fspath(target)}: the suffix is that of {others}; name the output format with {how}")
+
+
+def fitting_formats(target: Path, kind: str, formats: Formats) -> list[Format]:
+    """The writable formats of a kind that have a file's suffix; of several that which is named after it, if any."""
+    fitting = [fmt for fmt in _owners(target, formats) if fmt.kind == kind and fmt.write is not None]
+    return [fmt for fmt in fitting if f".{fmt.name.removesuffix(f'-{kind}')}" in _suffixes(target)] or fitting
+
+
+def _owners(target: Path, formats: Formats) -> list[Format]:
+    suffixes = _suffixes(target)
+    return [fmt for fmt in formats() if suffixes.intersection(map(_plain, fmt.suffixes))] if suffixes else []
+
+
+def _suffixes(target: Path) -> set[str]:
+    """The last suffix of a file, and the last two, without that of compression; none if they are common ones."""
+    parts = _plain(os.path.basename(os.fspath(target))).split(".")[1:]
+    return {f".{'.'.join(parts[-count:])}" for count in (1, 2) if len(parts) >= count} - _COMMON
+
+
+def _plain(name: str) -> str:
+    """A name or suffix in lower case, without the suffix of compression."""
+    name = name.lower()
+    base, ending = os.path.splitext(name)
+    return base if ending in COMPRESSIONS else name
 
 
 def write_records(
@@ -57,7 +114,7 @@ def write_records(
     ``total`` counts the records, for a progress bar.
     """
     kind = record_format.kind if record_format is not None else "nbest"
-    record = find_format(to_format, kind, host.formats()) if to_format else record_format
+    record = output_format(to_format, kind, record_format, target, host.formats)
     if record is None or record.write is None:
         fitting = [fmt.name for fmt in host.formats() if fmt.kind == kind and fmt.write is not None]
         what = "these lists have no format of their own; name one"
@@ -163,7 +220,7 @@ def convert(
 
     ``unescape`` names the escaping scheme to undo in the words, ``escape`` the one to apply. ``listing`` is how lists
     are made. Any configuration converts to ``run-yaml``, which a target ending in ``.yaml`` or ``.yml`` implies; one
-    ending in ``.smt`` implies ``smt-table``.
+    ending in ``.smt`` implies ``smt-table``, and other suffixes imply their formats.
     """
     respell = _make_respeller(unescape, escape)
     if to_format == RUN_YAML or (to_format is None and os.fspath(target).endswith((".yaml", ".yml"))):
@@ -190,7 +247,10 @@ def convert(
             shown = f"{' and '.join(named)}: expected forests or lattices, found {opened.record.name}"
             raise UsageError(f"{os.fspath(source)}: {shown}")
         records: Iterator[Any]
-        if joined or named or (opened.record.kind == "hypergraph" and _names_lists(to_format, host.formats())):
+        forests = opened.record.kind == "hypergraph"
+        if forests and to_format is None:
+            to_format = _lists_implied(target, host)
+        if joined or named or (forests and _names_lists(to_format, host.formats())):
             lists = listing.lists(host, opened, note)
             record, records = lists.format, iter(lists)
         else:
@@ -198,6 +258,12 @@ def convert(
         if respell is not None:
             records = _respelled(records, respell, opened.record.name)
         return write_records(host, records, record, target, to_format, precision=precision, note=note, quiet=quiet)
+
+
+def _lists_implied(target: Path, host: Host) -> str | None:
+    """The format of lists that the suffix of a target implies, if it is none of forests."""
+    lists, forests = (fitting_formats(target, kind, host.formats) for kind in ("nbest", "hypergraph"))
+    return lists[0].name if len(lists) == 1 and not forests else None
 
 
 def write_mapped(

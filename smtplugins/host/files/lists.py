@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal, overload
 
 from smtplugins.contracts.errors import SmtError, UsageError
 from smtplugins.host.arguments import argument
-from smtplugins.host.files.opening import Opened, Path, find_format, open_known, writable, write_all
+from smtplugins.host.files.opening import Opened, Path, open_known, writable, write_all
 
 if TYPE_CHECKING:
     from smtformats import Candidates, Format, ListColumns
@@ -107,8 +107,10 @@ class ListStream:
             yield nbest.id, best_text(nbest)
 
     def write(self, path: Path, format: str | None = None, *, precision: int | None = None) -> int:
-        """Write the lists in their own format or another; return the number of lists."""
-        record = find_format(format, "nbest") if format else self.format
+        """Write the lists in the named format, that of the file's suffix, or their own; return the number of lists."""
+        from smtplugins.host.files.conversion import output_format
+
+        record = output_format(format, "nbest", self.format, path)
         if record is None or record.write is None:
             raise UsageError(f"choose a writable format: {', '.join(writable('nbest'))}")
         return write_all(record, self, path, precision)

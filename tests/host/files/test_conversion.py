@@ -8,7 +8,8 @@ import pytest
 
 from smtformats import FormatError
 from smtplugins.contracts.errors import SmtError, UsageError
-from smtplugins.host.files.conversion import convert, update
+from smtplugins.host.files.conversion import convert, output_format, update
+from smtplugins.host.files.opening import find_format
 from smtplugins.host.host import Host
 
 MOSES = """\
@@ -222,3 +223,70 @@ def test_what_cannot_be_written_is_said_of_the_file_it_is_in(
         convert(host, tmp_path / name, tmp_path / "out", {"w": "cdec-weights", "t": "text"}[name], to)
     assert str(caught.value).startswith(f"{tmp_path / name}:{'' if name == 't' else ' '}{message}")
     assert [path.name for path in tmp_path.iterdir()] == [name]
+
+
+@pytest.mark.parametrize(
+    ("usual", "target", "name"),
+    [
+        # What says nothing.
+        *(("moses-nbest", f"out{end}", "moses-nbest") for end in ("", ".txt", ".nbest", ".gz", ".100best", ".dat")),
+        *(("moses-nbest", target, "moses-nbest") for target in ("-", ".jsonl/out", "/dev/stdout", "a.tsv.old")),
+        # What does: the format that is named after it if there are several.
+        ("moses-nbest", "out.jsonl", "jsonl-nbest"),
+        ("moses-nbest", "a.b/out.v2.JSONL.gz", "jsonl-nbest"),
+        ("cdec-nbest", "out.tsv.zst", "tsv-nbest"),
+        ("tsv-nbest", "out.parquet", "parquet-nbest"),
+        ("plf-lattice", "out.slf", "slf-lattice"),
+        ("plf-lattice", "out.bin.gz", "cdec-binary-hypergraph"),
+        ("cdec-weights", "out.ini", "moses-ini"),
+        ("cdec-weights", "joshua.config", "joshua-config"),
+        # The input's own format.
+        ("sockeye-nbest", "out.jsonl", "sockeye-nbest"),
+        ("jsonl-nbest", "out.json", "jsonl-nbest"),
+        ("slf-lattice", "out.lat", "slf-lattice"),
+        ("moses-settings", "out.ini", "moses-settings"),
+        ("cdec-json-hypergraph", "out.json", "cdec-json-hypergraph"),
+    ],
+)
+def test_suffixes(host: Host, usual: str, target: str, name: str) -> None:
+    record = find_format(usual)
+    assert output_format(None, record.kind, record, target, host.formats).name == name
+    assert output_format(usual, record.kind, None, target, host.formats) is not None
+
+
+@pytest.mark.parametrize(
+    ("usual", "target", "message"),
+    [
+        (
+            "moses-nbest",
+            "out.plf",
+            "out.plf: the suffix is that of plf-lattice; name the output format with to_for",
+        ),
+        ("moses-nbest", "out.json", "with to_format: jsonl-nbest, sockeye-nbest"),
+        ("cdec-weights", "w.tsv.gz", "w.tsv.gz: the suffix is that of tsv-corpus, tsv-nbest, tsv-sentences"),
+        ("plf-lattice", "out.lat.txt", "out.lat.txt: the suffix is that of kaldi-lattice"),
+        ("jsonl-corpus", "out.jsonl", "with to_format: cdec-corpus, moses-xml, text, tsv-corpus"),
+    ],
+)
+def test_suffixes_of_other_formats(host: Host, usual: str, target: str, message: str) -> None:
+    record = find_format(usual)
+    with pytest.raises(UsageError) as error:
+        output_format(None, record.kind, record, target, host.formats)
+    assert message in str(error.value)
+
+
+def test_all_that_writes_lists(host: Host, tmp_path: Path) -> None:
+    (tmp_path / "in").write_text("0 ||| a house  ||| LM0= -2 ||| -1.5\n")
+    lists = host.read(tmp_path / "in")
+    host.convert(tmp_path / "in", tmp_path / "0.jsonl")
+    host.write(lists, tmp_path / "1.jsonl")
+    lists.write(tmp_path / "2.jsonl")
+    written = {(tmp_path / f"{i}.jsonl").read_text() for i in range(3)}
+    assert written == {'{"id": 0, "hypotheses": [{"text": "a house", "score": -1.5, "scores": {"LM0": -2}}]}\n'}
+
+
+def test_lists_of_forests(host: Host, tmp_path: Path) -> None:
+    (tmp_path / "in.plf").write_text("((('das',-0.5,1),('dies',-0.25,1),),)\n")
+    (tmp_path / "w").write_text("LatticeCost_0 1\n")
+    host.convert(tmp_path / "in.plf", tmp_path / "out.tsv", weights=tmp_path / "w")
+    assert (tmp_path / "out.tsv").read_text().splitlines()[1] == "0\t1\tdies\t-0.25\t-0.25"
