@@ -223,6 +223,14 @@ def parse(lines: Lines, *, max_lines: int = MAX_LINES) -> Iterator[Settings]:
     yield Settings(tuple(entries), text, NAME, lines.name)
 
 
+def bare_switches(settings: Settings) -> list[Setting]:
+    """Switches without a value, with their lines: they are off, as Moses keeps no section that has no line."""
+    known = {setting.key for setting in settings.entries}
+    bodies = [trim(line.split("#", 1)[0]) for line in (settings.raw or "").split("\n")]
+    sections = [(match[1], line) for line, body in enumerate(bodies, 1) if (match := _SECTION.fullmatch(body))]
+    return [Setting(name, "", line) for name, line in sections if name in _SWITCHES - known]
+
+
 def _section(body: str, lines: Lines) -> str:
     header = _SECTION.fullmatch(body)
     if header is None:

@@ -160,7 +160,8 @@ class _Reader:
         if key not in self.facts:
             if len(self.facts) >= self.max_segments:
                 raise self.error(f"at most {self.max_segments} segments", "more", start)
-            known = {**about, **document, "segid": key[1]}
+            known = {**about, **document, **attributes, "segid": key[1]}
+            del known["id"]
             self.facts[key] = start, {name: value for name, value in known.items() if name not in ("sysid", "refid")}
 
     def segments(self, system: str) -> Iterator[Segment]:

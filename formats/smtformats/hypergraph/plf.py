@@ -12,8 +12,9 @@ jumps ahead. The scores become ``LatticeCost_0``, ``LatticeCost_1`` .., as in cd
 A line that does not start with ``(((`` is plain text, read as a lattice with one path and written as text again, as
 cdec and Joshua do. Moses stops at such a line; with ``text=false`` it is an error. An empty line is a sentence without
 words; cdec does not count it. A ``<seg>`` tag around the lattice and a reference after ``|||`` are kept for the writer;
-the tag's number is the sentence id. Other sentences are numbered by line, from 0. In errors, the field is the column of
-arcs. Spans are node numbers as written. A graph has one edge more than arcs: the first edge leads to the start.
+the tag's number is the sentence id, ``extras`` have its attributes. Other sentences are numbered by line, from 0. In
+errors, the field is the column of arcs. Spans are node numbers as written. A graph has one edge more than arcs: the
+first edge leads to the start.
 
 Accepted although some toolkit rejects it: blanks between any tokens, ``(('a',1,1),),`` without outer parentheses (which
 cdec itself writes), arcs with different numbers of scores, words with blanks, columns without arcs. Errors: an empty
@@ -61,7 +62,8 @@ _BRACE = re.compile(rf"{_B}\}}{_B}")
 _ESCAPE = re.compile(r"\\(.)")
 _JUMP = re.compile(r"0*[1-9][0-9]{0,8}")
 _SEG = re.compile(r"""<seg(?=[ \t>])((?:[^>"]|"[^"]*")*)>""")
-_ID = re.compile(r"""[ \t]id[ \t]*=[ \t]*"?([0-9]{1,18})(?=[" \t]|$)""")
+_ATTRIBUTE = re.compile(r"""[ \t]([^\s="]+)[ \t]*=[ \t]*(?:"([^"]*)"|([^\s"]+))""")
+_ID = re.compile(r"[0-9]{1,18}", re.ASCII)
 _BEHIND = re.compile(rf"{_B}(?:\|\|\||</seg>|\n|$)")
 _TEXT_END = re.compile(r"(?:(?:^|[ \t])\|\|\|(?=[ \t\r\n]|$)|(?=\n)|$)")
 _TAGGED_END = re.compile(rf"</seg>|{_TEXT_END.pattern}")
@@ -176,7 +178,9 @@ def parse(
     for line in lines:
         tag = _SEG.match(line)
         at = tag.end() if tag is not None else 0
-        key = _ID.search(tag[1]) if tag is not None else None
+        pairs = _ATTRIBUTE.findall(tag[1]) if tag is not None else []
+        attributes = {name: quoted or bare for name, quoted, bare in pairs}
+        key = attributes.get("id", "")
         plain = not _is_lattice(line, at)
         if plain and not text and blanks(line):
             raise lines.error(_LATTICE, f"{quote(line.strip(), 30)} (--from {NAME} reads sentences too)", 1)
@@ -199,7 +203,9 @@ def parse(
         except BadField as bad:
             raise lines.locate(bad, 1) from None
         extras = {"format": NAME, "text": plain, "raw": line, "before": line[:at], "after": line[stop:]}
-        number = key[1] if key is not None else str(lines.number - 1)
+        if attributes:
+            extras["attributes"] = attributes
+        number = key if _ID.fullmatch(key) else str(lines.number - 1)
         graph = lattice(number, order, arcs, extras=extras, file=lines.name, line=lines.number)
         extras["read"] = checksum(graph)
         yield graph

@@ -27,7 +27,8 @@ if TYPE_CHECKING:
     from smtplugins.host.files.opening import Opened
 
 _ANNOTATED = re.compile(r"(\S+)\[(\S+)\]")
-PLF, NETWORK = "plf-lattice", "confusion-network"
+_GRAMMAR_TAG = re.compile(r"\s*<seg\s(?:[^>]*\s)?grammar\d*\s*=")
+PLF, NETWORK, CDEC = "plf-lattice", "confusion-network", "cdec-corpus"
 LATTICES = (PLF, "slf-lattice", NETWORK, "openfst-lattice", "kaldi-lattice")
 
 
@@ -69,13 +70,21 @@ def check_lattice(record: Any, file: str) -> None:
 
 
 def check_text(record: Any, number: int, format: str, file: str) -> None:
-    """Refuse a lattice in a file whose first lines are sentences."""
+    """Refuse a lattice in a file whose first lines are sentences, and a tag that names a grammar but is not read."""
     text = record if isinstance(record, str) else getattr(record, "source", "")
+    line = number + 1 if isinstance(record, str) else record.line
     if text.startswith("(") and plf.matches(text.encode()):
-        lattices, words = (argument(f"format={name!r}", f"--from {name}") for name in (PLF, format))
-        found = f"a lattice ({lattices} reads lattices and sentences, {words} takes it for words)"
-        line = number + 1 if isinstance(record, str) else record.line
-        raise FormatError("a sentence, as on the lines before", found, file=file, line=line)
+        reads, words = _readers(PLF, format)
+        found = f"a lattice ({reads} reads lattices and sentences, {words} takes it for words)"
+        raise FormatError("a sentence" + ", as on the lines before" * (line > 1), found, file=file, line=line)
+    if _GRAMMAR_TAG.match(text):
+        reads, words = _readers(CDEC, "text")
+        found = f"a tag that names one ({reads} reads it, {words} takes it for words)"
+        raise FormatError("a sentence without a grammar of its own", found, file=file, line=line)
+
+
+def _readers(*formats: str) -> list[str]:
+    return [argument(f"format={name!r}", f"--from {name}") for name in formats]
 
 
 def lattice_of(graph: GraphColumns, features: Sequence[Active], epsilon: str | None = None) -> Lattice:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
 import os
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from smtformats.corpus.segments import MarkedSegment, Segment
+from smtformats.errors import FormatError, quote
 from smtformats.files import shown_name
 from smtformats.hypergraph.graph import GraphColumns
 from smtformats.tokens import words
@@ -33,6 +35,7 @@ if TYPE_CHECKING:
 
 _MARKED = "moses-xml"
 _SEGMENT, _SEGMENT_END = re.compile(r"<seg\s+id=\"?(\d+)\"?[^>]*>\s*"), re.compile(r"\s*</seg\s*>\s*$")
+_GRAMMAR = re.compile(r"grammar\d*")
 _SEPARATOR = re.compile(r"\s?\|\|\|\s?")
 
 
@@ -46,8 +49,8 @@ def read_source(
     """Read the input of a decoder in the format that its options ``input`` and ``xml`` imply.
 
     ``format``, or else the configuration's ``source_format``, overrides them. With ``xml`` each line is a sentence with
-    Moses' mark-up, unless that is passed through; without ``xml`` the file's shape tells its format, and tags are
-    words. With ``text`` in the configuration, raw sentences are prepared as it says.
+    Moses' mark-up, unless that is passed through, but for SGML and JSON lines; without ``xml`` the file's shape tells
+    its format, and tags are words. With ``text`` in the configuration, raw sentences are prepared as it says.
     """
     config = translator.config
     options = config.decoder.options if config.decoder is not None else {}
@@ -56,11 +59,12 @@ def read_source(
     if wanted is None and options.get("input") == "confusion-net":
         scores = translator.arc_scores
         wanted = Spec(NETWORK, {} if scores is None else {"scores": scores})
+    usual = None
     if wanted is None and not lattice and "xml" in options:
-        wanted = Spec(_MARKED, {"tags": False} if options["xml"] == "pass-through" else {})
-    both = holds_both(config)
-    arcs, joshua = translator.arc_name, bool(options.get("joshua")) and wanted is None
-    sentences = read_sentences(host, path, wanted, lattice=lattice, both=both, arc_name=arcs, joshua=joshua, note=note)
+        usual = Spec(_MARKED, {"tags": False} if options["xml"] == "pass-through" else {})
+    arcs, joshua = translator.arc_name, bool(options.get("joshua")) and wanted is None and usual is None
+    how: dict[str, Any] = {"lattice": lattice, "both": holds_both(config), "arc_name": arcs, "joshua": joshua}
+    sentences = read_sentences(host, path, wanted, usual=usual, **how, note=note)
     text = translator.text
     if text is not None:
         if text.is_raw(path):
@@ -80,6 +84,7 @@ def read_sentences(
     both: bool = True,
     arc_name: str | None = None,
     joshua: bool = False,
+    usual: Spec | None = None,
     note: Callable[[str], None] = lambda text: None,
 ) -> Iterator[Sentence]:
     """Read the sentences of a corpus or of lattices; per-sentence grammars that they name come with them.
@@ -88,13 +93,13 @@ def read_sentences(
     has their shape, else PLF, with ``both`` mixed with sentences. ``arc_name`` names the scores of arcs where the
     format leaves that open. Tags are words unless the format is named. With ``joshua``, lines of text may be
     ``source ||| target ||| references`` or have a tag ``<seg id="7">`` around them, which is dropped; the target is the
-    annotation ``target``.
+    annotation ``target``. ``usual`` is the format of lines if none is named; SGML and JSON lines are told by shape.
     """
     # A folder holds lattices of formats with a sentence in each file, which their shapes tell.
     lattice = lattice and not os.path.isdir(path)
     named = Spec.of(format) if format is not None else Spec(PLF, {} if both else {"text": False}) if lattice else None
-    lines = joshua and named is None
-    named = Spec("text") if lines else named
+    lines = named is None and (joshua or usual is not None)
+    named = (usual or Spec("text")) if lines else named
     # Only formats of lattices are told by shape: other graphs may not be lattices.
     known = host.formats("corpus", "hypergraph") if named is not None else [*host.formats("corpus"), *lattice_formats()]
     with open_known(path, None, named, known, empty="text") as opened:
@@ -118,7 +123,19 @@ def read_sentences(
             if joshua and isinstance(record, str):
                 yield _joshua_line(record, number)
             else:
-                yield from _sentence(record, number)
+                for sentence in _sentence(record, number):
+                    _check_grammars(sentence, shown_name(path), record)
+                    yield sentence
+
+
+def _check_grammars(sentence: Sentence, file: str, record: Any) -> None:
+    """Refuse a per-sentence grammar that does not exist or stands where it is not read, before decoding."""
+    place: dict[str, Any] = {"file": file, "line": getattr(record, "line", None)}
+    if any(_GRAMMAR.fullmatch(name) for mark in sentence.marks for name in mark.attributes):
+        raise FormatError("a tag with a grammar around the whole sentence", "words outside it", **place)
+    for grammar in sentence.grammars:
+        if not os.path.exists(grammar):
+            raise FormatError("an existing grammar of the sentence", f"no file {quote(grammar)}", **place)
 
 
 def _joshua_line(line: str, number: int) -> Sentence:
@@ -140,6 +157,19 @@ def _without_references(sentences: Iterator[Sentence], file: str, note: Callable
     for sentence in sentences:
         if sentence.references and not told:
             note(f"{file}: sentence {sentence.id}: its reference constrains nothing, other than in cdec")
+            told = True
+        yield sentence
+
+
+def note_cuts(translator: Translator, sentences: Iterable[Sentence], note: Callable[[str], None]) -> Iterator[Sentence]:
+    """Note the first sentence that the decoder cuts, as Joshua does at its ``maxlen``."""
+    decoder = translator.config.decoder
+    given = None if decoder is None else decoder.options.get("max_length")
+    limit, told = math.inf if given is None else int(given), False
+    for sentence in sentences:
+        if not told and len(sentence.tokens) > limit:
+            cut = f"sentence {sentence.id}: only its first {limit} of {len(sentence.tokens)} words are translated"
+            note(f"{cut} (decoder.max_length), and so of any other longer sentence")
             told = True
         yield sentence
 
@@ -174,15 +204,14 @@ def _sentence(record: Any, number: int) -> Iterator[Sentence]:
     if isinstance(record, str):
         yield Sentence(str(number), tuple(words(record)))
     elif isinstance(record, GraphColumns):
-        yield Sentence(record.id, (), lattice=record)
+        own, _ = _split_grammars(record.extras.get("attributes", {}))
+        yield Sentence(record.id, (), lattice=record, grammars=own)
     elif isinstance(record, Segment):
         if record.side == "reference":
             raise UsageError(f"expected sources to translate, found references alone (line {record.line})")
         # cdec skips empty lines, which have no id.
         if record.id is not None:
-            grammars = sorted((k, v) for k, v in record.attributes.items() if _is_grammar(k))
-            rest = {name: value for name, value in record.attributes.items() if not _is_grammar(name)}
-            own = tuple(value for _, value in grammars)
+            own, rest = _split_grammars(record.attributes)
             marks = record.marks if isinstance(record, MarkedSegment) else ()
             key = str(record.id) if record.key is None else record.key
             yield Sentence(key, tuple(words(record.source)), record.references, rest, None, own, marks)
@@ -190,5 +219,7 @@ def _sentence(record: Any, number: int) -> Iterator[Sentence]:
         raise UsageError(f"expected sentences or lattices, found {type(record).__name__}")
 
 
-def _is_grammar(name: str) -> bool:
-    return name == "grammar" or (name.startswith("grammar") and name[7:].isdigit())
+def _split_grammars(attributes: Mapping[str, str]) -> tuple[tuple[str, ...], dict[str, str]]:
+    """The grammars of a sentence, by the names of their attributes, and its other attributes."""
+    own = sorted(name for name in attributes if _GRAMMAR.fullmatch(name))
+    return tuple(attributes[name] for name in own), {k: v for k, v in attributes.items() if k not in own}

@@ -16,6 +16,7 @@ from smtplugins.contracts.data import Sentence
 from smtplugins.contracts.decoders import Decoding
 from smtplugins.contracts.errors import UsageError
 from smtplugins.contracts.models import Model
+from smtplugins.contracts.spec import Spec
 from smtplugins.host.config.run_yaml import load_config
 from smtplugins.host.decode import job
 from smtplugins.host.decode.decoded_lists import candidates_of
@@ -207,6 +208,8 @@ class TestSentences:
         assert list(read_sentences(host, "in.gz")) == []
 
     def test_cdecs_corpus(self, host: Host) -> None:
+        for name in ("g", "h"):
+            Path(name).touch()
         found = read(
             host, '<seg id="4" grammar="g" grammar1="h" topic="x">das haus</seg> ||| the house\n\nja ||| yes\n'
         )
@@ -215,6 +218,41 @@ class TestSentences:
             # An empty line has no number.
             Sentence("5", ("ja",), ("yes",)),
         ]
+
+    @pytest.mark.parametrize(
+        "text",
+        [
+            '<seg grammar="g" id="7">das haus</seg>\n',
+            "<seg id=7 grammar=g>((('das',0.5,1),),)</seg>\n",
+            '<srcset setid="x">\n<doc docid="d">\n<seg id="7" grammar="g">das haus</seg>\n</doc></srcset>\n',
+            '{"source": "das haus", "grammar": "g"}\n',
+            "id\tsource\tgrammar\n7\tdas haus\tg\n",
+        ],
+    )
+    def test_grammars_of_sentences_in_all_formats(self, host: Host, text: str) -> None:
+        with pytest.raises(FormatError, match=r"^in:[123]: expected an existing grammar of the sentence, found"):
+            read(host, text)
+        Path("g").touch()
+        assert [one.grammars for one in read(host, text)] == [("g",)]
+
+    @pytest.mark.parametrize("overrides", [{}, {"joshua": True}, {"usual": Spec("moses-xml", {"tags": False})}])
+    def test_grammars_in_tags_that_are_words(self, host: Host, overrides: dict[str, Any]) -> None:
+        Path("g").touch()
+        text = "das haus\n" * 3 + '<seg id="7" grammar="g">ja</seg> ||| yes\n'
+        with pytest.raises(FormatError, match=r"^in:4: expected a sentence without a grammar of its own.*cdec-corpus"):
+            read(host, text, **overrides)
+        assert read(host, text, "text")[3].tokens[0] == "<seg"
+
+    def test_grammars_in_mark_up(self, host: Host) -> None:
+        Path("g").touch()
+        with pytest.raises(FormatError, match=r"^in:1: expected a tag with a grammar around the whole sentence"):
+            read(host, 'das <seg grammar="g">haus</seg>\n', usual=Spec("moses-xml"))
+
+    def test_objects_and_sgml_are_no_words_for_moses(self, host: Host) -> None:
+        xml = Spec("moses-xml", {"tags": False})
+        assert [one.tokens for one in read(host, '{"source": "das haus"}\n', usual=xml)] == [("das", "haus")]
+        with pytest.raises(FormatError, match=r"^in:1: expected a sentence, found a lattice"):
+            read(host, "((('das',0.5,1),),)\n", usual=xml)
 
     def test_lattices_by_shape_by_name_and_by_wish(self, host: Host) -> None:
         text = "((('das',0.5,1),('dies',0.25,1),),)\n"

@@ -29,7 +29,7 @@ SETTINGS = (
     honoured("lattice-decoding", "`decoder.input: lattice`; its presence switches it on", "true", CHARTS),
     honoured("oov-list", "`decoder.oov_path` if it is one word, else `decoder.oov_list`", "CD 0.1 NN 0.9", CHARTS),
     honoured("mark-oovs", "`decoder.mark_oovs` (false)", "true"),
-    honoured("maxlen", "`decoder.max_length` (200)", "7"),
+    honoured("maxlen", "`decoder.max_length` (200); the first sentence that is cut is noted", "7"),
     honoured("lowercase", "`decoder.lowercase`; its presence switches it on", "true"),
     honoured("project-case", "`output.project_case`, with `lowercase`; not with lattices", "true"),
     honoured("top-n", "`output.nbest` (1); 0 is the best alone", "7"),
@@ -144,8 +144,8 @@ Keys are read in any spelling that Joshua reads: `pop-limit`, `popLimit`. Of a r
 are relative to the working directory; tables and language models may be beside the file, where Joshua looks for them
 with `-c`. A name that is in both places for different files is an error.
 
-Lines of input are sentences or lattices, or `source ||| target ||| references`. `<seg>` tags are dropped, annotations
-(`word[NN;k=v]`) removed, and a sentence without a translation is printed as it is.
+Lines of input are sentences or lattices, or `source ||| target ||| references`. `<seg>` tags are dropped, but an error
+if they name a grammar, annotations (`word[NN;k=v]`) removed, and a sentence without a translation is printed as it is.
 
 A target constrains the translation, as in Joshua. With `search = cky` and a `LanguageModel`, first and last words of
 every constituent have to stand in it (`decoder.constraint_words`). With `search = stack`, every two phrases that follow

@@ -16,7 +16,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from smtformats.config.moses import FALSE, Feature, features
+from smtformats.config.moses import FALSE, Feature, bare_switches, features
 from smtformats.config.settings import Setting, Settings
 from smtformats.tokens import blanks, is_id
 from smtplugins.contracts.spec import Spec, suggestion
@@ -80,6 +80,8 @@ _CHOICES = {
 def adapt(settings: Settings, path: Path | None) -> Draft:
     """Convert a moses.ini."""
     draft = Draft(settings, 0)
+    for switch in bare_switches(settings):
+        draft.remarks.append(f"line {switch.line}: [{switch.key}] is off without a line `true`, as in Moses")
     draft.option("source", "input-file")
     draft.put("output.format", "moses-nbest")
     algorithm = draft.setting("search-algorithm")

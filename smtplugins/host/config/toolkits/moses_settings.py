@@ -68,7 +68,7 @@ SECTIONS = (
         "`output.lists`, `output.nbest`, `output.unique`: FILE, N, `distinct`; `-` is the output",
         "out 7 distinct",
     ),
-    honoured("minimum-bayes-risk", "`output.choice: mbr`", "true", PHRASES),
+    honoured("minimum-bayes-risk", "`output.choice: mbr`; off without a value, as in Moses", "true", PHRASES),
     honoured(
         "lminimum-bayes-risk",
         "`output.choice: lattice-mbr`; `[n-best-list]` has the gains of texts (`output.gains`)",
@@ -357,12 +357,14 @@ of a feature that Moses knows. `smt config show -c moses.ini` prints what yours 
 - What would change translations and is not supported is an error with file, line and key. `--ignore KEY` continues
   without it, and notes and `--manifest` say so. Keys of features are `NAME.key`, as in `--ignore Distortion0.sparse`; a
   feature that no plugin offers is left out by its name.
+- A switch needs its line `true`: a section without a value has no effect, as in Moses, where `-minimum-bayes-risk` on
+  the command line is on without one. A note names such sections.
 - An unknown section, feature or key is an error with a suggestion. The form of moses.ini before 2013, with
   `[ttable-file]` or `[weight-t]`, is an error.
 
 Phrases are the search algorithms 0 (the default), 1 and 4, charts the others: 3, 5 and 6 are `decoder: hiero` with the
 search `cube_pruning`, `incremental` and `s2t`; 7, 8 and 9 are the decoders `t2s`, `t2s-scfg` and `f2s`. All scores are
-natural logarithms.
+natural logarithms. Input that is NIST's SGML or JSON lines is read as such, where Moses takes it for words.
 
 `[lminimum-bayes-risk]` and `[consensus-decoding]` prune the search graph and sum over it as Moses does, with hypotheses
 divided as Moses recombines them. Choices are Moses' for all sentences of our reference data, and so are gains where the

@@ -78,8 +78,6 @@ class BitreeDecoder:
         yield from in_order(lambda sentence: self._decoded(sentence, weight, graphs), sentences, threads)
 
     def _decoded(self, sentence: Sentence, weight: float, graphs: bool) -> Decoding:
-        if sentence.lattice is not None:
-            raise UsageError(f"sentence {sentence.id}: bitree: expected words, found a lattice")
         times = Times()
         with times("parsing"):
             given = self._trees.of(sentence)

@@ -7,7 +7,7 @@ from pathlib import Path
 from smtformats.tokens import BadField
 from smtformats.tree.trees import tree_of
 from smtplugins.contracts.data import Sentence
-from smtplugins.contracts.errors import SmtError
+from smtplugins.contracts.errors import SmtError, UsageError
 from smtplugins.plugins.bitree.trees.source_trees import SourceTree
 from smtplugins.plugins.bitree.trees.tree_making import SHAPES, branching, from_brackets
 from smtplugins.plugins.bitree.words.texts import read_trees
@@ -27,7 +27,10 @@ class SentenceTrees:
         self._trees = [] if path is None else list(read_trees(path))
 
     def of(self, sentence: Sentence) -> SourceTree | None:
-        """The tree of a sentence; if it has none, ``None``, or an error where trees are needed."""
+        """The tree of a sentence of words; if it has none, ``None``, or an error where trees are needed."""
+        for what, given in (("a lattice", sentence.lattice is not None), ("a grammar of its own", sentence.grammars)):
+            if given:
+                raise UsageError(f"sentence {sentence.id}: expected words, found {what}")
         tree = self._lookup(sentence)
         if tree is None:
             if self._kind in SHAPES:

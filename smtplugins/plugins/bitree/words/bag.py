@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
 from smtplugins.contracts.decoders import Decoding
-from smtplugins.contracts.errors import UsageError
 from smtplugins.contracts.options import option
 from smtplugins.contracts.tools.decoding import in_order
 from smtplugins.plugins.bitree.boosting.boosted_model import costs
@@ -55,8 +54,6 @@ class Bag:
         weight = model.weights.get(COLUMN, 0.0)
 
         def decoded(sentence: Sentence) -> Decoding:
-            if sentence.lattice is not None:
-                raise UsageError(f"sentence {sentence.id}: bag: expected words, found a lattice")
             tree = self._trees.of(sentence)
             words, cost = [], 0.0
             for names, confidence in self._model.confidences(sentence.tokens, tree, self._configuration):

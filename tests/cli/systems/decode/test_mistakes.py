@@ -144,8 +144,10 @@ class TestMistakes:
         Path("own").write_text("[X] ||| koch\n")
         result = smt("decode", "-c", "run.yaml", "-i", "-", stdin='<seg grammar="own">koch</seg>\n')
         assert (result.code, "smt: own:1: field " in result.err) == (1, True)
-        result = smt("decode", "-c", "run.yaml", "-i", "-", stdin='<seg grammar="absent">koch</seg>\n')
-        assert (result.code, result.err.splitlines()[-1]) == (1, "smt: absent: No such file or directory")
+        given = '<seg grammar="rules.txt">koch</seg>\n<seg grammar="absent">koch</seg>\n'
+        result = smt("decode", "-c", "run.yaml", "-i", "-", stdin=given)
+        expected = "smt: <stdin>:2: expected an existing grammar of the sentence, found no file 'absent'"
+        assert (result.code, result.err.splitlines()[-1]) == (1, expected)
 
     def test_a_failure_leaves_no_half_a_file(self, smt: Smt) -> None:
         Path("out").write_text("before\n")

@@ -182,7 +182,10 @@ class TestJoshuasPhrases:
         )
         path = toolkit("joshua")
         Path(path).write_text("maxlen = 2\noutput-format = %s\n" + Path(path).read_text())
-        assert smt("decode", "-c", path, stdin="der koch der koch\n").ok() == "the cook\n"
+        result = smt("decode", "-c", path, stdin="der koch\nder koch der koch\nder koch der\n")
+        assert (result.code, result.out) == (0, "the cook\n" * 3)
+        cut = "sentence 1: only its first 2 of 4 words are translated (decoder.max_length)"
+        assert result.err == f"smt: note: {cut}, and so of any other longer sentence\n"
 
     def test_reordering_is_limited_by_a_window(self, smt: Smt) -> None:
         """No phrase, however long, ends further from the first open word."""

@@ -281,6 +281,20 @@ def test_other_names_of_language_models(kind: str, hint: str, host: smt.Host) ->
         host.show_config("below/moses.ini")
 
 
+def test_switches_need_a_value(tmp_path: Path) -> None:
+    """Moses keeps the lines of a section, so that one without lines is not there."""
+    bare = "[minimum-bayes-risk]\n\n[drop-unknown]\n# true\n[mark-unknown]\n[mark-unknown]\n1\n[threads]\n"
+    (tmp_path / "moses.ini").write_text(f"{bare}{PHRASES}")
+    config = load_config(tmp_path / "moses.ini", ignore=["OpSequenceModel0"])
+    assert config.output.choice is None
+    assert config.decoder is not None
+    assert "drop_unknown" not in config.decoder.options
+    assert config.decoder.options["mark_unknown"]
+    told = [note.partition("moses.ini: ")[2] for note in config.notes if "without a line `true`" in note]
+    off = "is off without a line `true`, as in Moses"
+    assert told == [f"line 1: [minimum-bayes-risk] {off}", f"line 3: [drop-unknown] {off}"]
+
+
 def test_options_of_choices_that_are_not_made() -> None:
     load("[lmbr-p]\n0.3\n[mbr-size]\n7\n[feature]\nDistortion\n")
     assert unused() == [
