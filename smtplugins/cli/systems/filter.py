@@ -11,7 +11,9 @@ from smtplugins.contracts.errors import UsageError
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the options."""
     parser.add_argument(
-        "table", metavar="TABLE", help="phrase table, grammar or reordering table (- is standard input)"
+        "table",
+        metavar="TABLE",
+        help="phrase table, grammar or reordering table (- is standard input), or a folder of them",
     )
     parser.add_argument(
         "-i",
@@ -27,7 +29,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--output",
         default="-",
         metavar="FILE",
-        help="filtered table (default: standard output)",
+        help="filtered table (default: standard output), or a new folder for those of a folder",
     )
     parser.add_argument("--from", dest="from_format", metavar="FORMAT", help="format of the table (default: detected)")
     parser.add_argument(

@@ -5,9 +5,11 @@ from __future__ import annotations
 import io
 import itertools
 import os
+import tempfile
 from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
+from smtformats import formats_of
 from smtformats.errors import FormatError
 from smtformats.files import Lines, open_binary_write, shown_name
 from smtformats.grammar.rules import NonTerminal, Rule
@@ -105,6 +107,57 @@ def _filter_mapped(host: Host, opened: Opened, target: Path, phrases: InputPhras
 
     spec = Spec(opened.record.name, {"quantise": TableFile(opened.path).about["bits"]})
     return write_mapped(host, opened, target, spec, chosen=chosen), read
+
+
+def is_folder_of_tables(path: Path) -> bool:
+    """Whether a path is a folder that is no table itself."""
+    if not os.path.isdir(path):
+        return False
+    listing = "".join(f"{name}\n" for name in sorted(os.listdir(path))).encode("utf-8", "surrogateescape")
+    return not any(record.folder and record.matches(listing) for kind in KINDS for record in formats_of(kind))
+
+
+def filter_folder(
+    host: Host,
+    folder: Path,
+    target: Path,
+    phrases: InputPhrases,
+    note: Callable[[str], None] = lambda text: None,
+    *,
+    quiet: bool = True,
+) -> tuple[int, int]:
+    """Filter the tables of a folder into a new one, which appears when it is complete; ``note`` names other files."""
+    if os.path.exists(target) and not (os.path.isdir(target) and not os.listdir(target)):
+        raise UsageError(f"{os.fspath(target)}: expected a new or empty folder, found another")
+    kept = read = 0
+    others = []
+    parent = os.path.dirname(os.path.abspath(target))
+    os.makedirs(parent, exist_ok=True)
+    with tempfile.TemporaryDirectory(prefix=".filter.", dir=parent) as aside:
+        made = os.path.join(aside, "made")
+        os.mkdir(made)
+        for name in sorted(name for name in os.listdir(folder) if not name.startswith(".")):
+            path = os.path.join(folder, name)
+            if not _can_be_filtered(host, path):
+                others.append(name)
+                continue
+            counts = filter_table(host, path, os.path.join(made, name), phrases, quiet=quiet)
+            kept, read = kept + counts[0], read + counts[1]
+        if not read:
+            raise SmtError(f"{os.fspath(folder)}: expected tables of phrases, rules or orientations, found none")
+        os.rename(made, target)
+    if others:
+        note(f"not filtered, left out: {', '.join(others)}")
+    return kept, read
+
+
+def _can_be_filtered(host: Host, path: str) -> bool:
+    """Whether a file or folder is a table whose rules can be chosen."""
+    try:
+        with open_known(path, KINDS, None, host.formats(*KINDS)) as opened:
+            return opened.record.source is not None or opened.record.mapped
+    except FormatError:
+        return False
 
 
 def _no_match(table: Path, read: int) -> SmtError:

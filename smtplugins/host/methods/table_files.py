@@ -34,12 +34,16 @@ class TableFiles:
         order, with a word or more for each gap. Decoding the input with the copy gives what the table gives. Lines are
         copied as they are; the table is read as a stream. Of a folder of ours (``.smt``), a folder of the rules that
         are kept is written, with the names of all features. ``format`` is the table's. ``escape`` and ``lowercase``
-        spell the words of the input as decoding does.
+        spell the words of the input as decoding does. The tables of a folder, as extraction writes it, are filtered
+        into a new folder.
         """
-        from smtplugins.host.files.filtering import filter_table, input_phrases
+        from smtplugins.host.files.filtering import filter_folder, filter_table, input_phrases, is_folder_of_tables
 
         host = cast("Host", self)
         phrases = input_phrases(host, listed(inputs), input_format, escape=escape, lowercase=lowercase)
-        kept, read = filter_table(host, table, target, phrases, format, quiet=quiet)
+        if format is None and is_folder_of_tables(table):
+            kept, read = filter_folder(host, table, target, phrases, note, quiet=quiet)
+        else:
+            kept, read = filter_table(host, table, target, phrases, format, quiet=quiet)
         note(f"{kept} of {read} rules kept")
         return kept, read

@@ -64,6 +64,26 @@ def test_tags_are_no_words_in_the_format_that_says_so(smt: Smt) -> None:
     assert smt(*arguments, stdin=tags).code == 1
 
 
+def test_the_tables_of_a_folder(smt: Smt) -> None:
+    Path("all").mkdir()
+    Path("all/phrase-table.gz").write_bytes(gzip.compress(b"a ||| A ||| 1\nb ||| B ||| 1\n"))
+    Path("all/reordering-table.x").write_bytes(REORDERING)
+    Path("all/lex.e2f").write_text("A a 1\n")
+    smt("convert", "all/phrase-table.gz", "all/mapped.smt", "-q").ok()
+    smt("filter", "all", "-i", "-", "-o", "some", "-q", stdin="b\n").ok()
+    assert gzip.decompress(Path("some/phrase-table.gz").read_bytes()) == b"b ||| B ||| 1\n"
+    assert Path("some/reordering-table.x").read_bytes() == REORDERING.splitlines(keepends=True)[0]
+    assert smt("convert", "some/mapped.smt", "-", "--to", "moses-phrases").ok() == "b ||| B ||| 1\n"
+    Path("empty").mkdir()
+    noted = smt("filter", "all", "-i", "-", "-o", "empty", stdin="b\n").err.splitlines()
+    assert noted == ["smt: note: not filtered, left out: lex.e2f", "smt: note: 3 of 6 rules kept"]
+    assert "expected a new or empty folder" in smt("filter", "all", "-i", "-", "-o", "some", stdin="b\n").err
+    for name, text in (("all", "none of its 2 rules can match"), ("none", "expected tables of phrases")):
+        Path(name).mkdir(exist_ok=True)
+        assert text in smt("filter", name, "-i", "-", "-o", "new", stdin="c\n").err
+        assert not Path("new").exists()
+
+
 def test_mistakes(smt: Smt, tmp_path: Path) -> None:
     Path("table").write_text("a ||| A ||| 1\nb ||| B\n|||x ||| 1\n")
     Path("input").write_text("a\n")
