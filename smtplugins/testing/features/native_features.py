@@ -74,9 +74,8 @@ def start_weights_fit(subject: Subject) -> None:
     width = components_of(feature)
     if hasattr(feature, "score_rules"):
         width += _width(feature.score_rules(rules_for(subject, samples.rules())))
-    if not width and hasattr(feature, "column_names"):
-        # A decoder computes it.
-        width = len(feature.column_names(_LABEL))
+    # A feature without states and rules scores hypotheses.
+    width = width or getattr(feature, "components", 1)
     assert len(values) in {0, 1, width}, (
         f"expected {width} numbers, one for each column, or one for all, found {values}"
     )
