@@ -58,7 +58,8 @@ def test_an_unknown_kind_lists_the_known_ones(host: Host, tmp_path: Path) -> Non
 def test_the_kit_works_without_pytest_and_refuses_to_work_without_assertions(tmp_path: Path) -> None:
     # An offer of each kind, one whose checks are quick.
     offers = {
-        "features": "length", "metrics": "bleu", "formats": "text", "learners": "perceptron", "decoders": "hiero"
+        "features": "length", "metrics": "bleu", "formats": "text", "learners": "perceptron", "decoders": "hiero",
+        "recipes": "hiero"
     }  # fmt: skip
     assert offers.keys() == checks.KINDS.keys()
     code = (
@@ -82,4 +83,4 @@ def test_the_kit_works_without_pytest_and_refuses_to_work_without_assertions(tmp
         ).stdout
         for option in ([], ["-O"])
     ]
-    assert outputs == ["True\n" * 5, "the checks are assertions, which `python -O` removes: run without -O\n"]
+    assert outputs == ["True\n" * len(offers), "the checks are assertions, which `python -O` removes: run without -O\n"]

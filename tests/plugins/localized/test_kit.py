@@ -17,4 +17,5 @@ def test_everything_passes_the_kit(tmp_path: Path) -> None:
         ("feature", "block-model"),
         ("feature", "orientation"),
         ("learner", "local-maxent"),
+        ("recipe", "localized"),
     }
