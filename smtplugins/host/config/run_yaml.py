@@ -379,6 +379,15 @@ def _types(record: type) -> dict[str, Any]:
     return {field.name: hints[field.name] for field in dataclasses.fields(record) if field.init}
 
 
+def check_value(key: str, value: Any) -> None:
+    """Raise UsageError for a value that the key, as ``model.weights``, does not take."""
+    tree, path, wanted = _Tree("", Path.cwd()), tuple(key.split(".")), RunConfig
+    tree.overridden.add(path)
+    for part in path:
+        wanted = _types(wanted)[part]
+    tree.bind(value, wanted, path)
+
+
 def read_override(text: str) -> tuple[str, Any]:
     """The key and the value of ``a.b=value``."""
     import yaml

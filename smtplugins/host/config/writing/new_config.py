@@ -12,7 +12,7 @@ from smtplugins.contracts.spec import Spec, convert, suggestion
 from smtplugins.host.arguments import argument
 from smtplugins.host.config.records import ModelConfig, OutputConfig
 from smtplugins.host.config.rule_tables import RuleTable
-from smtplugins.host.config.run_yaml import RunConfig
+from smtplugins.host.config.run_yaml import RunConfig, check_value
 from smtplugins.host.config.writing.found_files import FoundFiles, UsualFeature, find_files, takes_tables
 from smtplugins.host.config.writing.keys import Key, option_keys, record_keys
 
@@ -49,9 +49,8 @@ def new_config(
     set_values = {**(values or {}), **{f"decoder.{name}": value for name, value in spec.options.items()}}
     _check_values(set_values, options)
     for key in options:
-        if key.name in spec.options:
-            place = f"decoder {spec.name!r}: {key.name}"
-            set_values[f"decoder.{key.name}"] = convert(spec.options[key.name], key.type, place)
+        if (place := f"decoder.{key.name}") in set_values:
+            set_values[place] = convert(set_values[place], key.type, f"decoder {spec.name!r}: {key.name}")
     text = _Text(Path(os.path.abspath(folder)), set_values)
     lines = [_HEAD.format(summary=f"decoder {spec.name}: {entry.record.summary}"), "\n"]
     for key in record_keys(RunConfig):
@@ -66,20 +65,34 @@ def new_config(
             lines += [text.line(own, f"output.{own.name}", "  ") for own in record_keys(OutputConfig)]
         else:
             lines.append(text.line(key, key.name, ""))
-    if found.unused:
-        note(f"not used: {', '.join(map(str, found.unused))}")
+    unused = [*found.unused, *_replaced(found, set_values)]
+    if unused:
+        note(f"not used: {', '.join(map(str, unused))}")
     if text.lacking:
         note(f"fill in: {', '.join(text.lacking)}")
     return "".join(lines)
 
 
+def _replaced(found: FoundFiles, values: Mapping[str, Any]) -> Iterator[object]:
+    """The files that were found for keys that are set."""
+    if "model.tables" in values:
+        yield from found.tables
+    if "model.features" in values:
+        for feature in found.features:
+            yield from feature.files
+
+
 def _check_values(values: Mapping[str, Any], options: Sequence[Key]) -> None:
-    known = [key.name for key in record_keys(RunConfig) if key.name not in _SECTIONS]
-    records = {"decoder": options, "model": record_keys(ModelConfig), "output": record_keys(OutputConfig)}
-    known += [f"{section}.{key.name}" for section, keys in records.items() for key in keys]
-    for name in values:
-        if name not in known:
-            raise UsageError(f"{argument('values', '--set')}: unknown key {name!r}{suggestion(name, known)}")
+    """Refuse keys that are unknown, and values of another type; those of options are checked where they are used."""
+    known = {key.name: key for key in record_keys(RunConfig) if key.name not in _SECTIONS}
+    for section, record in (("model", ModelConfig), ("output", OutputConfig)):
+        known |= {f"{section}.{key.name}": key for key in record_keys(record)}
+    names = [*known, *(f"decoder.{key.name}" for key in options)]
+    for name, value in values.items():
+        if name not in names:
+            raise UsageError(f"{argument('values', '--set')}: unknown key {name!r}{suggestion(name, names)}")
+        if name in known:
+            check_value(name, value)
 
 
 class _Text:

@@ -140,6 +140,43 @@ def test_values_and_paths_of_another_folder(host: Host, tmp_path: Path) -> None:
         host.new_config("phrase", values={"decoder.pop_limits": 3})
 
 
+@pytest.mark.parametrize(
+    ("values", "message"),
+    [
+        ({"source": {"a": "b"}}, r"source: expected a path, found \{'a': 'b'\}"),
+        ({"seed": "one"}, "seed: expected a whole number, found 'one'"),
+        ({"output.nbest": "many"}, r"output\.nbest: expected a whole number"),
+        ({"model.features": [3]}, r"model\.features\.0: expected NAME or"),
+        ({"decoder.pop_limit": "x"}, "decoder 'phrase': pop_limit: expected a whole number, found 'x'"),
+        ({"decoder": "hiero"}, "unknown key 'decoder'"),
+    ],
+)
+def test_values_of_another_type(host: Host, values: dict[str, object], message: str) -> None:
+    with pytest.raises((SmtError, UsageError), match=message):
+        host.new_config("phrase", values=values)
+
+
+def test_what_is_found_for_a_key_that_is_set_is_not_used(host: Host) -> None:
+    notes: list[str] = []
+    values = {"model.tables": "other", "model.features": ["distortion"]}
+    text = host.new_config("phrase", "model", values=values, note=notes.append)
+    assert "  tables: other  #" in text
+    assert "  features: [distortion]  #" in text
+    assert "model/phrase-table, lm,path=model/en.arpa, lexical-reordering,path=" in notes[0]
+
+
+def test_any_path_reads_back(host: Host, tmp_path: Path) -> None:
+    odd = Path("my model, #1: ü '\"x")
+    Path("model").rename(odd)
+    Path("second, #2: lm.arpa").write_text(ARPA)
+    config, _, _ = written(host, "phrase", [odd, "second, #2: lm.arpa"])
+    assert config.model.tables[0].path == tmp_path / odd / "phrase-table"
+    assert [feature.options["path"] for feature in config.model.features[:2]] == [
+        str(tmp_path / odd / "en.arpa"),
+        str(tmp_path / "second, #2: lm.arpa"),
+    ]
+
+
 @dataclass(frozen=True, kw_only=True)
 class OwnOptions(CheckedOptions):
     """Its options."""
