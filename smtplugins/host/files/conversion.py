@@ -38,7 +38,6 @@ from smtplugins.host.progress import progress
 
 Note = Callable[[str], None]
 RUN_YAML = "run-yaml"
-_MAPPED = ".smt", "smt-table"
 Formats = Callable[[], Iterable["Format"]]
 _COMMON = frozenset({".txt", ".nbest", ".dat"})
 """Suffixes that files of any format have."""
@@ -232,16 +231,17 @@ def convert(
     if list(ignore):
         how = argument("to_format='run-yaml'", "--to run-yaml")
         raise UsageError(f"{argument('ignore')} needs a configuration converted with {how}")
-    if to_format is None and os.fspath(target).rstrip(os.sep).endswith(_MAPPED[0]):
-        to_format = _MAPPED[1]
     joined = listing.sources is not None or listing.refs or listing.metric is not None
     kinds = LISTS if joined else None
     with open_known(source, kinds, from_format, host.formats()) as opened, naming(source):
         record: Format | None = opened.record
-        if opened.record.kind == "grammar" and respell is None and Spec.of(to_format or "").name == _MAPPED[1]:
-            if precision is not None:
-                raise UsageError(f"{argument('precision')} is for text (quantise is the option of {_MAPPED[1]})")
-            return write_mapped(host, opened, target, str(to_format), note)
+        if opened.record.kind == "grammar" and respell is None:
+            name = os.fspath(target).rstrip(os.sep)
+            written = output_format(to_format, "grammar", opened.record, name, host.formats)
+            if written.mapped:
+                if precision is not None:
+                    raise UsageError(f"{argument('precision')} is for text (quantise is the option of {written.name})")
+                return write_mapped(opened, target, written, note)
         named = listing.of_forests()
         if named and opened.record.kind != "hypergraph":
             shown = f"{' and '.join(named)}: expected forests or lattices, found {opened.record.name}"
@@ -267,10 +267,9 @@ def _lists_implied(target: Path, host: Host) -> str | None:
 
 
 def write_mapped(
-    host: Host,
     opened: Opened,
     target: Path,
-    to_format: str | Spec,
+    record: Format,
     note: Note = lambda text: None,
     chosen: Callable[[GrammarColumns], GrammarColumns] = lambda columns: columns,
 ) -> int:
@@ -281,7 +280,7 @@ def write_mapped(
     from smtformats.grammar.smt_table import source_of
     from smtplugins.core.grammar.tables import source_index
 
-    source, record = opened.record, find_format(to_format, "grammar", host.formats())
+    source = opened.record
     lost = source.carries - record.carries
     if source.load is None or opened.path == "-":
         columns = grammar_columns(opened.records())

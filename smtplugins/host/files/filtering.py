@@ -15,12 +15,11 @@ from smtformats.files import Lines, open_binary_write, shown_name
 from smtformats.grammar.rules import NonTerminal, Rule
 from smtformats.source_sides import blank_separated
 from smtplugins.contracts.errors import SmtError, UsageError
-from smtplugins.contracts.spec import Spec
 from smtplugins.core.grammar.matching import InputPhrases
 from smtplugins.host.decode.sentences import read_sentences
 from smtplugins.host.files.conversion import write_mapped
 from smtplugins.host.files.escaping import check_scheme, escaped
-from smtplugins.host.files.opening import Opened, Path, open_known
+from smtplugins.host.files.opening import Opened, Path, open_known, with_options
 from smtplugins.host.progress import progress
 
 if TYPE_CHECKING:
@@ -65,7 +64,7 @@ def filter_table(
     """Copy the lines of a table that can match the input; return the numbers of lines kept and read."""
     with open_known(table, KINDS, format, host.formats(*KINDS)) as opened:
         if opened.record.mapped:
-            return _filter_mapped(host, opened, target, phrases)
+            return _filter_mapped(opened, target, phrases)
         if opened.record.source is None:
             raise UsageError(_unfiltered(opened.record, table, host))
         kept = read = 0
@@ -80,7 +79,7 @@ def filter_table(
     return kept, read
 
 
-def _filter_mapped(host: Host, opened: Opened, target: Path, phrases: InputPhrases) -> tuple[int, int]:
+def _filter_mapped(opened: Opened, target: Path, phrases: InputPhrases) -> tuple[int, int]:
     """Write the rules of a mapped table that can match the input into another."""
     import numpy as np
 
@@ -105,8 +104,8 @@ def _filter_mapped(host: Host, opened: Opened, target: Path, phrases: InputPhras
             raise _no_match(opened.path, read)
         return columns.take(np.array(rows, dtype=np.int64))
 
-    spec = Spec(opened.record.name, {"quantise": TableFile(opened.path).about["bits"]})
-    return write_mapped(host, opened, target, spec, chosen=chosen), read
+    record = with_options(opened.record, {"quantise": TableFile(opened.path).about["bits"]})
+    return write_mapped(opened, target, record, chosen=chosen), read
 
 
 def is_folder_of_tables(path: Path) -> bool:
