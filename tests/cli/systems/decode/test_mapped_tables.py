@@ -86,3 +86,15 @@ def test_a_table_comes_back(smt: Smt) -> None:
         (("text", "-", "--to", "smt-table"), "standard output cannot hold one"),
     ):
         assert text in smt("convert", *arguments).err
+
+
+def test_phrases_are_extracted_into_a_folder(smt: Smt) -> None:
+    for name, text in (("s", "a b\nc\n"), ("t", "A B\nC\n"), ("a", "0-0 1-1\n0-0\n")):
+        Path(name).write_text(text)
+    shown = []
+    for options in ((), ("--to", "smt-table")):
+        smt("extract", "--phrases", "-s", "s", "-t", "t", "-a", "a", "-o", "out", "-q", *options).ok()
+        table = "out/phrase-table.smt" if options else "out/phrase-table.gz"
+        shown.append(smt("convert", table, "-", "--to", "cdec-grammar", "--precision", "6", "-q").ok())
+    assert shown[0] == shown[1]
+    assert shown[0].count("\n") == 4
