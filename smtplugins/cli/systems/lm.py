@@ -18,11 +18,12 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "-i",
         "--input",
-        default="-",
+        action="append",
+        default=[],
         metavar="TEXT",
-        help="tokenised text, a sentence per line (default: standard input)",
+        help="tokenised text, a sentence per line (repeatable; default: standard input)",
     )
-    options.add_file(parser)
+    options.add_file(parser, several=True)
     parser.add_argument(
         "-o",
         "--output",
@@ -100,7 +101,7 @@ class _Numbers(argparse.Action):
             parser.error(f"argument {option}: expected numbers, found {rest[0]!r}")
         setattr(namespace, self.dest, numbers)
         if rest:
-            options.take_input(parser, namespace, rest[0])
+            options.take_input(parser, namespace, rest)
 
 
 def run(args: argparse.Namespace) -> None:
@@ -112,7 +113,8 @@ def run(args: argparse.Namespace) -> None:
         arpa = "-"
     # Installed plugins have no part in it; loading them takes longer than estimating a small model.
     host = options.load_host(args) if args.plugin else Estimation()
-    options.call(host.estimate_lm, args, text=args.input, order=order, arpa=arpa, memory=options.memory_limit(args))
+    text, memory = args.input or ["-"], options.memory_limit(args)
+    options.call(host.estimate_lm, args, text=text, order=order, arpa=arpa, memory=memory)
     written = args.binary or (arpa if arpa != "-" else None)
     if written is not None:
         options.note_uses(args, [written])

@@ -182,7 +182,7 @@ def estimate(
     def spill(error: EstimateTooLarge) -> None:
         if folder is None or files:
             raise error
-        files.append(tempfile.mkdtemp(prefix=".lm.", dir=folder))
+        files.append(tempfile.mkdtemp(prefix=".lm.", suffix=".part", dir=folder))
         counter.spill(files[0])
 
     try:

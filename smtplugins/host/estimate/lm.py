@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import tempfile
+from bisect import bisect_left
 from collections.abc import Callable, Iterator, Sequence
 from typing import TypeAlias
 
@@ -31,8 +32,8 @@ from smtplugins.host.progress import progress
 FileName: TypeAlias = "str | os.PathLike[str]"
 
 
-def estimate_file(
-    text: FileName,
+def estimate_files(
+    texts: Sequence[FileName],
     order: int,
     *,
     prune: Sequence[int] = (),
@@ -45,16 +46,16 @@ def estimate_file(
     note: Callable[[str], None] = lambda text: None,
     quiet: bool = False,
 ) -> Estimate:
-    """Estimate the model of a text file (``-`` is standard input).
+    """Estimate the model of a text in one or more files (``-`` is standard input).
 
     `fallback` holds up to three discounts for orders whose counts allow no estimate (the last is repeated to make
     three); an empty sequence means lmplz's. `vocabulary` is a file of words. `escape` is a scheme to escape the words
     of the text and of the vocabulary with. `folder` is where to make a folder of files if more than `memory` is needed
     (default: that of temporary files). `core.lm.estimate` explains the rest.
     """
-    name = shown_name(text)
     check_scheme(escape)
-    given = read_pieces(text) if escape is None else (escape_bytes(piece, escape) for piece in read_pieces(text))
+    text = _Text(texts)
+    given = text.pieces() if escape is None else (escape_bytes(piece, escape) for piece in text.pieces())
     try:
         model = estimate(
             progress(given, "reading, MB", quiet=quiet),
@@ -69,17 +70,54 @@ def estimate_file(
     except BadSettings as error:
         raise UsageError(str(error)) from error
     except BadText as error:
-        raise FormatError(error.expected, error.found, file=name, line=error.line or None) from error
+        file, line = text.place(error.line)
+        raise FormatError(error.expected, error.found, file=file, line=line) from error
     except NoDiscounts as error:
-        raise SmtError(f"{name}: {error}; {argument('discount_fallback')} sets fixed ones") from error
+        raise SmtError(f"{text.name}: {error}; {argument('discount_fallback')} sets fixed ones") from error
     except EstimateTooLarge as error:
-        raise SmtError(f"{name}: {error} ({argument('memory')} sets the limit)") from error
+        raise SmtError(f"{text.name}: {error} ({argument('memory')} sets the limit)") from error
     if model.on_disk:
         note(f"more than {argument('memory')} allows: sorted on disk")
     if model.fallen_back:
         orders = " and ".join(f"{order}-grams" for order in model.fallen_back)
         note(f"fallback discounts for {orders}")
     return model
+
+
+class _Text:
+    """The text of some files, one after the other; tells where a line of it stands."""
+
+    def __init__(self, files: Sequence[FileName]) -> None:
+        if not files:
+            raise UsageError(f"{argument('text', '-i')}: expected one text or more, found none")
+        if [os.fspath(file) for file in files].count("-") > 1:
+            raise UsageError(f"{argument('text', '-i')}: expected standard input (-) once, found it twice")
+        self._files = files
+        self.name = " ".join(map(shown_name, files))
+        self._begins: list[int] = []
+
+    def pieces(self) -> Iterator[bytes]:
+        """The text in pieces; each file begins a line."""
+        lines, last = 0, b""
+        for file in self._files:
+            self._begins.append(lines)
+            if last and not last.endswith(b"\n"):
+                yield b"\n"
+                self._begins[-1] = lines = lines + 1
+            last = b""
+            for piece in read_pieces(file):
+                yield piece
+                lines += piece.count(b"\n")
+                last = piece
+            if not last and len(self._files) > 1:
+                raise FormatError("a sentence on each line", "an empty file", file=shown_name(file), line=1)
+
+    def place(self, line: int) -> tuple[str, int | None]:
+        """The file and the number of a line of the text; 0 stands for the whole text."""
+        if not line:
+            return self.name, None
+        number = bisect_left(self._begins, line) - 1
+        return shown_name(self._files[number]), line - self._begins[number]
 
 
 def output_folder(*files: FileName | None) -> str | None:

@@ -194,7 +194,7 @@ class Estimation:
 
     def estimate_lm(
         self,
-        text: Path,
+        text: Path | Sequence[Path],
         order: int,
         arpa: Path | None = None,
         *,
@@ -208,24 +208,25 @@ class Estimation:
         note: Note = lambda text: None,
         quiet: bool = True,
     ) -> Estimate:
-        """Estimate an n-gram language model of a tokenised text: interpolated modified Kneser-Ney, as lmplz does.
+        """Estimate an n-gram language model of tokenised text: interpolated modified Kneser-Ney, as lmplz does.
 
-        Written to the ARPA file ``arpa`` and the KenLM probing file ``binary``, if given. ``prune``: drop n-grams seen
-        this often or less; a threshold per order, the last for all higher orders. ``discount_fallback``: discounts of
-        counts 1, 2, and 3 or more for orders where none can be estimated; an empty sequence for lmplz's 0.5 1 1.5.
-        ``vocabulary``: a file of words to keep n-grams of. ``vocabulary_size``: keep those of so many most frequent
-        words; of equally frequent ones, the first in the text. ``escape``: the scheme to escape the words of text and
-        vocabulary with, as for the tables of a decoder. ``memory``: bytes beyond which to sort on disk, beside the
-        output (default: 80 % of the machine's); the vocabulary has to fit, and with ``binary`` that file, too.
+        ``text`` is a file, or several that are read one after the other. Written to the ARPA file ``arpa`` and the
+        KenLM probing file ``binary``, if given. ``prune``: drop n-grams seen this often or less; a threshold per
+        order, the last for all higher orders. ``discount_fallback``: discounts of counts 1, 2, and 3 or more for
+        orders where none can be estimated; an empty sequence for lmplz's 0.5 1 1.5. ``vocabulary``: a file of words to
+        keep n-grams of. ``vocabulary_size``: keep those of so many most frequent words; of equally frequent ones, the
+        first in the text. ``escape``: the scheme to escape the words of text and vocabulary with, as for the tables of
+        a decoder. ``memory``: bytes beyond which to sort on disk, beside the output (default: 80 % of the machine's);
+        the vocabulary has to fit, and with ``binary`` that file, too.
         """
         from smtplugins.core.lm.ngram_model import write_arpa
-        from smtplugins.host.estimate.lm import binary_target, estimate_file, output_folder
+        from smtplugins.host.estimate.lm import binary_target, estimate_files, output_folder
 
         if binary is not None:
             # Fails before the work is done.
             binary_target(binary)
-        model = estimate_file(
-            text,
+        model = estimate_files(
+            listed(text),
             order,
             prune=listed(prune),
             fallback=None if discount_fallback is None else listed(discount_fallback),

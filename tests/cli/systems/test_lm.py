@@ -43,6 +43,21 @@ def test_files_compressed_or_not(smt: Smt) -> None:
     assert read_lm("lm.arpa.gz").order == 2
 
 
+def test_several_texts_are_one(smt: Smt) -> None:
+    call = ("lm", "--order", 2, "--discount-fallback", "-q")
+    whole = smt(*call, stdin=TEXT).ok()
+    lines = TEXT.splitlines(keepends=True)
+    Path("one").write_text(lines[0].rstrip())
+    Path("two.gz").write_bytes(gzip.compress("".join(lines[1:]).encode()))
+    assert smt(*call, "-i", "one", "-i", "two.gz").ok() == smt(*call, "one", "two.gz").ok() == whole
+    assert smt(*call, "-i", "-", "-i", "two.gz", stdin=lines[0]).ok() == whole
+    Path("bad").write_text("a\nb <s> c\n")
+    assert smt(*call, "one", "two.gz", "bad").err.startswith("smt: bad:2: expected text without <s>")
+    Path("empty").write_text("")
+    assert smt(*call, "one", "empty").err.startswith("smt: empty:1: expected a sentence on each line")
+    assert "expected standard input (-) once" in smt(*call, "-i", "-", "-i", "-", stdin=TEXT).err
+
+
 def test_binary_beside_the_arpa_file_or_alone(smt: Smt) -> None:
     options = ("lm", "-q", "--order", 2, "--discount-fallback")
     assert smt(*options, "--binary", "alone", stdin=TEXT).ok() == ""
@@ -160,7 +175,7 @@ def test_a_full_disk_is_an_error(smt: Smt) -> None:
         resource.setrlimit(resource.RLIMIT_FSIZE, limit)
         signal.signal(signal.SIGXFSZ, handler)
     assert (result.code, result.out) == (1, "")
-    assert re.fullmatch(r"smt: .*/\.lm\.\w+/run\d+: File too large\n", result.err)
+    assert re.fullmatch(r"smt: .*/\.lm\.\w+\.part/run\d+: File too large\n", result.err)
     assert os.listdir() == ["text"]
 
 
