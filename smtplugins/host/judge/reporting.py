@@ -155,6 +155,7 @@ def _add_run_inputs(run: RunHistory, inputs: ReportInputs, note: Note) -> Report
     own = replace(inputs, lists=own_inputs.lists, allow_partial=inputs.allow_partial or own_inputs.allow_partial)
     for name in ("references", "source", "metric", "format"):
         own = replace(own, **{name: getattr(inputs, name) or getattr(own_inputs, name)})
+    hashes = {_from_folder(run, name): digest for name, digest in hashes.items()} if decoded else hashes
     files = [path for path in (own.lists, own.source, *own.references) if path is not None]
     wrong = [name for name in files if not Path(name).is_file()]
     wrong += [name for name, digest in input_hashes(files).items() if hashes.get(name, digest) != digest]
@@ -172,12 +173,18 @@ def _decoding_inputs(run: RunHistory, lists: str) -> ReportInputs | None:
 
     try:
         config = yaml.safe_load(run.manifest["options"]["config"])
-        references = tuple(map(str, config["references"]))
+        references = tuple(_from_folder(run, name) for name in config["references"])
         source, metric = config.get("source"), config.get("metric")
+        source = None if source is None else _from_folder(run, source)
     except (LookupError, TypeError, AttributeError, yaml.YAMLError) as error:
         raise SmtError(f"{run.folder}: expected the configuration of a run in its manifest, found {error}") from None
     # A sentence may have no translation.
     return ReportInputs(lists, references, source=source, metric=metric, allow_partial=True)
+
+
+def _from_folder(run: RunHistory, name: str) -> str:
+    """The absolute path of a file that the record of a decoding run names as seen from its folder."""
+    return os.path.abspath(os.path.join(run.folder, name))
 
 
 def _list_inputs(run: RunHistory) -> ReportInputs | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -48,15 +49,20 @@ class RunInputs:
     def run(
         self, host: Host, config: RunConfig, plan: Plan, settings: RunSettings, details: Mapping[str, Any]
     ) -> RunDirectory:
-        """Create the folder of the run, or resume it."""
+        """Create the folder of the run, or resume it.
+
+        Its manifest names files relative to it, so that it can be moved together with them.
+        """
         from smtplugins.host import runs
 
         assert config.source is not None
+        folder = Path(os.path.abspath(settings.folder))
+        hashes = runs.input_hashes([config.source, *config.references, *config.paths])
         record = runs.manifest(
             command=[part for part in settings.command if part != "--resume"],
             options={
                 # A runner does not change results, so a run may be resumed with another one.
-                "config": replace(config, runner=None).to_yaml(),
+                "config": replace(config, runner=None).to_yaml(folder),
                 "start": dict(sorted(self.translator.model.weights.items())),
                 **({"start_from": "features and tables"} if self.translator.started else {}),
                 "learner": str(plan.learner),
@@ -65,7 +71,7 @@ class RunInputs:
                 "combine": plan.combine,
                 **details,
             },
-            inputs=runs.input_hashes([config.source, *config.references, *config.paths]),
+            inputs={os.path.relpath(path, folder): digest for path, digest in hashes.items()},
             plugins=host.plugins,
             seed=plan.seed,
         )

@@ -322,6 +322,21 @@ class TestDecoder:
         names = sorted(Path(path).name for path in record["inputs"])
         assert names == ["en.arpa", "ref.en", "rules.txt", "source.de", "weights"]
 
+    def test_a_run_is_moved_with_its_files(self, smt: Smt, monkeypatch: pytest.MonkeyPatch) -> None:
+        arguments = ("tune", "-r", "ref.en", *TOY, *BLEU, "--iterations", "1", "-k", "10", "-o", "w", "-c", "run.yaml")
+        smt(*arguments, "--dir", "runs/out", "-q").ok()
+        names = [path for path in Path().iterdir() if path.name != "moved"]
+        Path("moved").mkdir()
+        for path in names:
+            path.rename(Path("moved") / path.name)
+        monkeypatch.chdir("moved")
+        manifest = Path("runs/out/manifest.json").read_bytes()
+        assert str(Path.cwd().parent).encode() not in manifest
+        smt(*arguments, "--dir", "runs/out", "-q", "--resume").ok()
+        assert Path("runs/out/manifest.json").read_bytes() == manifest
+        result = smt("report", "runs/out", "-o", "report.html")
+        assert (result.code, "no lists in this report" in result.err) == (0, False)
+
     def test_features_are_added_to_those_of_the_configuration(self, smt: Smt) -> None:
         arguments = ("tune", "-r", "ref.en", *TOY, *BLEU, "--iterations", "1", "-k", "5", "-o", "w", "-q")
         smt(*arguments, "-c", "run.yaml", "--dir", "out", "--feature", "length,name=Words").ok()
