@@ -53,7 +53,8 @@ class Ingredients:
     """The prepared text that a system is built from, settings of all recipes, and the steps that most of them share.
 
     ``source`` and ``target`` are the training text; ``monolingual`` are further texts of the target language.
-    ``order`` is that of the language model. ``escape`` is the scheme for the words of tables.
+    ``order`` is that of the language model. ``escape`` is the scheme for the words of tables. ``memory`` is the number
+    of bytes beyond which to sort on disk.
     """
 
     source: str = "text/train/source"
@@ -64,7 +65,7 @@ class Ingredients:
     escape: str = "moses"
     seed: int = 1
     jobs: int = 1
-    memory: str | None = None
+    memory: int | None = None
 
     def align(self) -> RecipeStep:
         """Align the words of the training text."""
@@ -97,7 +98,7 @@ class Ingredients:
         return RecipeStep(name="start", summary=f"write {CONFIG}", command=command, makes=(CONFIG,), share=0.5)
 
     def _common(self, escape: bool) -> tuple[str, ...]:
-        memory = () if self.memory is None else ("--memory", self.memory)
+        memory = () if self.memory is None else ("--memory", f"{self.memory >> 10}K")
         return (*(("--escape", self.escape) if escape else ()), *memory)
 
 

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from smtplugins.contracts.offers import Offer
     from smtplugins.host.host import Host
 
-_TEXTS = (Ingredients(), Ingredients(monolingual=("text/more/target",), aligner="ibm1", jobs=2, seed=3, memory="500M"))
+_TEXTS = (Ingredients(), Ingredients(monolingual=("text/more/target",), aligner="ibm1", jobs=2, seed=3, memory=1 << 20))
 
 
 def subject(offer: Offer, folder: Path, host: Host, *, options: Mapping[str, Any] | None = None) -> Subject:

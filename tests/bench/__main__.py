@@ -52,6 +52,7 @@ from search import search
 from searn import searn_tagging
 from searn_labels import searn_labels
 from tables import tables
+from train_kills import train_kills
 from tuning import tuning
 from umt import umt
 from walk import walk
@@ -160,10 +161,15 @@ def main() -> None:
     benchmarks |= {"tables": lambda: tables(SHARED, ROOT / "examples/plugin-template")}
     speed = list(benchmarks)
     benchmarks |= {"prose": lambda: prose(args.seed)}
+    benchmarks |= {"train-kills": lambda: train_kills(args.model, args.kills, args.seed)}
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("names", nargs="*", choices=[*benchmarks, []], help="which (default: all but prose)")
+    parser.add_argument(
+        "names", nargs="*", choices=[*benchmarks, []], help="which (default: all but prose and train-kills)"
+    )
     parser.add_argument("-o", "--output", type=Path, help="write the JSON here, too")
-    parser.add_argument("--seed", type=int, default=1, help="of the texts that `prose` draws (default: 1)")
+    parser.add_argument("--seed", type=int, default=1, help="of `prose` and `train-kills` (default: 1)")
+    parser.add_argument("--kills", type=int, default=100, help="how often `train-kills` kills (default: 100)")
+    parser.add_argument("--model", default="phrase", help="what `train-kills` trains (default: phrase)")
     args = parser.parse_args()
     results = {name: benchmarks[name]() for name in args.names or speed}
     text = json.dumps(results, indent=1, ensure_ascii=False)

@@ -73,6 +73,7 @@ def run(args: argparse.Namespace) -> None:
     host = options.load_host(args)
     plugins = [os.path.abspath(name) if os.path.exists(name) else name for name in args.plugin]
     given: dict[str, Any] = {"folder": args.output, "dry": args.dry_run, "plugins": plugins}
+    given["memory"] = options.memory_limit(args)
     system = options.call(host.train, args, **given)
     if args.dry_run:
         _show_plan(system, plugins)

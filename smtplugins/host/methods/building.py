@@ -40,7 +40,7 @@ class Building:
         metric: AnySpec = "bleu",
         learner: AnySpec | None = None,
         iterations: int | None = None,
-        memory: str | None = None,
+        memory: int | None = None,
         seed: int = 1,
         jobs: int = 1,
         resume: bool = False,
@@ -54,9 +54,9 @@ class Building:
         translated and judged by ``metric``. ``model`` is a recipe with options (``smt recipes`` lists them).
         ``lm_text``: further text of the target language. From ``tokenize`` to ``keep_duplicates``, arguments are those
         of :meth:`prepare`; ``align`` is the model of :meth:`align`, ``order`` that of the language model; ``learner``
-        and ``iterations`` are those of :meth:`tune_decoder`. ``memory``: beyond which to sort on disk. Each step is a
-        command in a process of its own, loads ``plugins`` (files or modules), and is not repeated with ``resume``; a
-        killed call goes on to the same bytes. ``dry``: run none.
+        and ``iterations`` are those of :meth:`tune_decoder`. ``memory``: bytes beyond which to sort on disk. Each step
+        is a command in a process of its own, loads ``plugins`` (files or modules), and is not repeated with
+        ``resume``; a killed call goes on to the same bytes. ``dry``: run none.
         """
         from smtplugins.contracts.recipes import Ingredients
         from smtplugins.contracts.spec import Spec

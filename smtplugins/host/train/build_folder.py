@@ -11,6 +11,7 @@ import contextlib
 import os
 import shlex
 import shutil
+import signal
 import subprocess
 import sys
 import time
@@ -93,7 +94,13 @@ class BuildFolder:
                 self._say(f"{place}: {step.summary}{f' (about {remaining} left)' if remaining else ''}")
                 for later in steps[number:]:
                     self._record_of(later).unlink(missing_ok=True)
-                costs.append(self._make(step))
+                try:
+                    costs.append(self._make(step))
+                except StepFailed as error:
+                    if number == 1:
+                        raise
+                    how = f"{argument('resume=True')} goes on from here, with the same texts and options"
+                    raise StepFailed(f"{error}\nthe steps before it are complete: {how}") from None
                 done += step.share
             left -= step.share
         return costs
@@ -109,7 +116,7 @@ class BuildFolder:
         if not path.exists():
             return None
         record = json.loads(path.read_text(encoding="utf-8"))
-        if record["command"] != list(step.command):
+        if _without_jobs(record["command"]) != _without_jobs(step.command):
             raise UsageError(
                 f"{path}: the step was run as `{shlex.join(('smt', *record['command']))}`, and would now be "
                 f"`{shlex.join(('smt', *step.command))}`: remove {path} to repeat it and all steps after it, or name "
@@ -159,14 +166,18 @@ class BuildFolder:
         if child.returncode or missing:
             if aside is not None:
                 aside.unlink(missing_ok=True)
-            why = f"exit code {child.returncode}" if child.returncode else f"it made no {missing[0]}"
             raise StepFailed(
-                f"step {step.name} failed ({why}): cd {shlex.quote(str(self.path))} && {shell_line(step)}\n"
-                f"the steps before it are complete; {argument('resume=True')} goes on from here"
+                f"step {step.name} failed ({_end(child.returncode) or f'it made no {missing[0]}'}): "
+                f"cd {shlex.quote(str(self.path))} && {shell_line(step)}"
             )
         if aside is not None and step.output is not None:
             os.replace(aside, self.path / step.output)
         return StepCost(step.name, seconds, usage.ru_utime + usage.ru_stime, usage.ru_maxrss * 1024)
+
+
+def _without_jobs(command: Sequence[str]) -> list[str]:
+    """A command without the number of jobs, which changes no result."""
+    return [word for i, word in enumerate(command) if "-j" not in (word, *command[max(i - 1, 0) : i])]
 
 
 def _remove(path: Path) -> None:
@@ -183,6 +194,13 @@ def _hashes(path: Path) -> str | dict[str, str]:
         return file_hash(path)
     files = sorted(file for file in path.rglob("*") if file.is_file())
     return {str(file.relative_to(path)): file_hash(file) for file in files}
+
+
+def _end(code: int) -> str:
+    """How a command failed, or an empty text."""
+    if code < 0:
+        return f"killed by {signal.Signals(-code).name}{', as when memory runs out' * (code == -signal.SIGKILL)}"
+    return f"exit code {code}" if code else ""
 
 
 def _duration(seconds: float) -> str:

@@ -9,9 +9,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from smtplugins.contracts.errors import UsageError
 from smtplugins.contracts.recipes import Recipe, RecipeStep
 from smtplugins.contracts.spec import Spec
 from smtplugins.host import runs
+from smtplugins.host.arguments import argument
 from smtplugins.host.train.build_folder import BuildFolder, StepCost
 from smtplugins.host.train.plan import CONFIG, TrainPlan
 
@@ -47,7 +49,7 @@ def train(
     """Build the system in the folder; ``dry`` builds nothing."""
     recipe: Recipe = host.registry.make("recipes", Spec.parse(plan.model))
     steps = plan.steps(recipe)
-    _check(host, plan)
+    _check(host, plan, steps)
     if dry:
         return TrainedSystem(folder, steps)
     record = runs.manifest(
@@ -58,20 +60,45 @@ def train(
         seed=plan.ingredients.seed,
     )
     say = (lambda text: None) if quiet else _say
-    with runs.RunDirectory.create(folder, record, resume=resume) as run:
-        build = BuildFolder(run.path, say, plugins=plugins, quiet=quiet)
-        with build.alone():
-            costs = build.run(steps)
+    build = BuildFolder(folder, say, plugins=plugins, quiet=quiet)
+    # The lock comes first: a second call must not remove temporary files of the first one.
+    with (
+        runs.prepared_folder(folder, runs.MANIFEST),
+        build.alone(),
+        runs.RunDirectory.create(folder, record, resume=resume),
+    ):
+        costs = build.run(steps)
     return TrainedSystem(folder, steps, dict(_scores(folder, steps)), costs)
 
 
-def _check(host: Host, plan: TrainPlan) -> None:
+def _check(host: Host, plan: TrainPlan, steps: Iterable[RecipeStep]) -> None:
     """Fail before the first step on what a later one would fail on."""
+    from smtplugins.core.lm.estimate import MAX_ORDER
+    from smtplugins.host.estimate.aligners import check_library, model_stages
+    from smtplugins.host.estimate.phrase_tables import check_memory
+    from smtplugins.host.estimate.prepare import read_blocks
+    from smtplugins.host.host import default_runner
+    from smtplugins.host.text.tokenizers import make_tokenizer
+
+    basics = plan.ingredients
+    default_runner(basics.jobs)
+    if not 1 <= basics.order <= MAX_ORDER:
+        raise UsageError(f"{argument('order')}: expected 1 to {MAX_ORDER}, found {basics.order}")
+    if plan.iterations is not None and plan.iterations < 1:
+        raise UsageError(f"{argument('iterations')}: expected 1 or more, found {plan.iterations}")
+    check_memory(basics.memory)
+    if any(step.command[0] == "align" for step in steps):
+        model_stages(basics.aligner or "fast-align")
+        check_library()
     for path in plan.inputs:
         with open(path, "rb"):
             pass
     plan.preparation.limits()
-    plan.preparation.sides({"source": plan.train.source, "target": plan.train.targets[0]})
+    for side in plan.preparation.sides({"source": plan.train.source, "target": plan.train.targets[0]}).values():
+        make_tokenizer(side.tokenize, side.language)
+    for pair in (plan.dev, *([] if plan.test is None else [plan.test])):
+        for _ in read_blocks({str(path): path for path in pair.paths}):
+            pass
     host.registry.check("metrics", Spec.parse(plan.metric))
     if plan.learner is not None:
         host.registry.check("learners", Spec.parse(plan.learner))

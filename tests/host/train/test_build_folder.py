@@ -8,6 +8,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -113,6 +114,18 @@ def test_other_commands_and_lost_files_are_errors(tmp_path: Path) -> None:
     (tmp_path / "two").unlink()
     with pytest.raises(UsageError, match=r"two: missing, though step second is complete: remove .*second.json"):
         run(tmp_path)
+
+
+def test_the_number_of_jobs_may_change_and_signals_have_names(tmp_path: Path) -> None:
+    one = step("one", write("one", "1"), "one")
+    jobs = [replace(one, command=(*one.command, "-j", str(number), "-k", "5")) for number in (1, 2)]
+    run(tmp_path, jobs[:1])
+    assert run(tmp_path, jobs[1:]) == ["[1/1] one: complete, not repeated"]
+    with pytest.raises(UsageError, match="the step was run as"):
+        run(tmp_path, [replace(jobs[0], command=(*one.command, "-j", "1", "-k", "6"))])
+    killed = step("killed", "import os; os.kill(os.getpid(), 9)", "two")
+    with pytest.raises(StepFailed, match=r"step killed failed \(killed by SIGKILL, as when memory runs out\)"):
+        run(tmp_path, [killed])
 
 
 def test_a_command_that_resumes_is_told_so(tmp_path: Path) -> None:
