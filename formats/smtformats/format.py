@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import functools
 import importlib
 import os
@@ -15,6 +16,7 @@ from smtformats.errors import FormatError, quote
 from smtformats.files import MAX_LINE_BYTES, MAX_UNPACKED_BYTES, Lines
 
 _SHOWN = 16
+_BEGINNINGS = {"alignment": tuple(b"%d-" % digit for digit in range(10)), "hypergraph": (b"(((",), "tree": (b"(",)}
 Number = Callable[[float], str]
 
 
@@ -140,6 +142,16 @@ def refuse_table(start: bytes, name: str) -> None:
         refuse_columns(start, name)
 
 
+def _refuse_no_sentences(start: bytes, kinds: set[str], name: str) -> None:
+    """Raise a ``FormatError`` for links, lattices or trees, which have a line for each sentence but are no text."""
+    for kind, beginning in _BEGINNINGS.items():
+        if kind in kinds or not start.startswith(beginning):
+            continue
+        for record in formats_of(kind):
+            if record.parse is not None and record.matches(start):
+                raise FormatError(f"{' or '.join(sorted(kinds))} data", f"{record.name}", file=name, line=1)
+
+
 def detect(start: bytes, formats: Iterable[Format], name: str) -> Format:
     """Detect the format of a file from its first bytes, among the given formats that can be read."""
     readable = [record for record in formats if record.parse is not None]
@@ -155,6 +167,12 @@ def detect(start: bytes, formats: Iterable[Format], name: str) -> Format:
         refuse_json(start, name, frozenset(record.kind for record in readable))
     if (lowest > 0 or not specific) and any(record.kind in ("corpus", "nbest") for record in readable):
         refuse_table(start, name)
+        _refuse_no_sentences(start, {record.kind for record in readable}, name)
+    if not specific and start.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        raise FormatError("text in UTF-8", "UTF-16 (iconv -f UTF-16 -t UTF-8 converts it)", file=name, line=1, field=1)
+    # A weight's name would begin with the mark.
+    if start.startswith(codecs.BOM_UTF8) and all(record.kind == "weights" for record in specific):
+        raise FormatError("a file without a byte order mark", "one (save the file without it)", file=name, line=1)
     if len(specific) == 1:
         return specific[0]
     names = ", ".join(record.name for record in (specific or readable))

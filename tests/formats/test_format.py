@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import io
 import os
+import re
 import threading
 from pathlib import Path
 
@@ -161,6 +162,25 @@ def test_unknown_shape_names_what_there_is(start: str) -> None:
     readable = ", ".join(record.name for record in lists if record.parse is not None)
     expected = f"the shape of one of {readable} (name the format with --from)"
     assert str(caught.value) == f"x:1: field 1: expected {expected}, found {shown}"
+
+
+@pytest.mark.parametrize(
+    ("start", "message"),
+    [
+        (b"0-0 1-1\n0-0\n", "in:1: expected corpus or nbest data, found pharaoh-alignment"),
+        (b"((('a',1,1),),)\n", "in:1: expected corpus or nbest data, found plf-lattice"),
+        (b"(S (NP a) (VP b))\n", "in:1: expected corpus or nbest data, found bracketed-tree"),
+        ("a b\n".encode("utf-16"), "in:1: field 1: expected text in UTF-8, found UTF-16"),
+        (b"\xef\xbb\xbf1 ||| a\x00\n", "in:1: expected a file without a byte order mark, found one"),
+    ],
+)
+def test_files_of_a_line_per_sentence_that_are_no_text(start: bytes, message: str) -> None:
+    with pytest.raises(FormatError, match=f"^{re.escape(message)}"):
+        detect(start, [*formats_of("corpus"), *formats_of("nbest")], "in")
+    with pytest.raises(FormatError, match=r"^in:1: expected a file without a byte order mark"):
+        detect(b"\xef\xbb\xbfLM0 1\n", formats_of("weights"), "in")
+    for text in (b"0-0\n0-1 is a result\n", b"(a) b\n(c d\n", b"3-4 people\n"):
+        assert detect(text, formats_of("corpus"), "in").name == "text"
 
 
 def test_two_fitting_formats_are_an_error_naming_both() -> None:

@@ -123,7 +123,10 @@ def test_spoilt_list_does_not_pass_for_text(smt: Smt) -> None:
         Path(name).write_text("".join([first, *lines[1:]]), encoding="utf-8")
         result = smt("evaluate", "-r", "ref", name)
         assert (result.code, result.out) == (1, "")
-        assert result.err.startswith(f"smt: {name}:1: field 1: expected the shape of a known format")
+        expected = (
+            "expected a file without a byte order mark" if name == "bom" else "field 1: expected the shape of a known"
+        )
+        assert result.err.startswith(f"smt: {name}:1: {expected}")
 
 
 def test_every_test_has_its_column(smt: Smt) -> None:
