@@ -108,8 +108,13 @@ class RunDirectory:
             _clear(self.path, self.made)
 
     @classmethod
-    def create(cls, path: Path, record: Mapping[str, Any], *, resume: bool = False) -> RunDirectory:
-        """Create the folder, or resume one whose manifest describes the same run."""
+    def create(
+        cls, path: Path, record: Mapping[str, Any], *, resume: bool = False, learns: bool = True
+    ) -> RunDirectory:
+        """Create the folder, or resume one whose manifest describes the same run.
+
+        ``learns``: its weights can be the start of another run, says the error for one that differs.
+        """
         existing = path / MANIFEST
         if existing.exists():
             if not resume:
@@ -120,10 +125,10 @@ class RunDirectory:
             for key in ("options", "inputs", "seed"):
                 before, now = old.get(key), json.loads(json.dumps(record.get(key), default=str))
                 if before != now:
+                    start = f"can begin with this one's weights ({argument('start', '-w')} {path})"
                     raise UsageError(
                         f"{path}: cannot resume, {key} differ from those of the run in the folder"
-                        f"{_difference(before, now)}. A new run in another folder can begin with this one's weights "
-                        f"({argument('start', '-w')} {path})"
+                        f"{_difference(before, now)}. A new run in another folder {start if learns else 'is possible'}"
                     )
             # The manifest stays as written, though the resuming command differs.
             sweep(path)

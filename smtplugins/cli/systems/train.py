@@ -103,16 +103,23 @@ def _show_result(system: TrainedSystem, style: str) -> None:
     from smtplugins.host import printing
 
     rows = [{**row, "text": text} for text, scores in system.scores.items() for row in scores]
+    references = "raw" if system.raw else "prepared"
     if style == "json":
         steps = [asdict(one) for one in system.costs]
-        options.show(printing.render([{"scores": rows, "steps": steps, "config": str(system.config)}], [], "json"))
+        shown = {"scores": rows, "references": references, "steps": steps, "config": str(system.config)}
+        options.show(printing.render([shown], [], "json"))
         return
-    if system.costs:
+    if system.costs and style == "text":
         options.show(printing.render(list(map(_cost_row, system.costs)), ["step", "time", "CPU", "memory"], style))
         options.show()
     options.show(printing.render(rows, ["text", "metric", "score", "low", "high", "signature"], style))
     if style == "text":
-        options.show(f"\nsmt decode -c {shlex.quote(str(system.config))} translates with it.")
+        options.show()
+        if system.tuned:
+            options.show("Weights were learnt from dev: its scores are too high.")
+        if not system.raw:
+            options.show("Prepared text was judged, not raw text: compare such scores with their like only.")
+        options.show(f"smt decode -c {shlex.quote(str(system.config))} translates with it.")
 
 
 def _cost_row(cost: StepCost) -> dict[str, str]:

@@ -164,7 +164,7 @@ class Study:
             seed=self.args.seed,
         )
         record["tuned_on"] = list(map(str, self.tuned_on()))
-        with runs.RunDirectory.create(self.folder, record, resume=self.args.resume):
+        with runs.RunDirectory.create(self.folder, record, resume=self.args.resume, learns=False):
             yield
 
     def say(self, text: str) -> None:

@@ -78,8 +78,10 @@ class BuildFolder:
         finally:
             os.close(self._lock)
 
-    def run(self, steps: Sequence[RecipeStep]) -> list[StepCost]:
-        """Run the steps that have no record; return what each took."""
+    def run(
+        self, steps: Sequence[RecipeStep], check: Callable[[RecipeStep], None] = lambda step: None
+    ) -> list[StepCost]:
+        """Run the steps that have no record, ``check`` each complete one; return what each took."""
         sweep(self.path)
         (self.path / _STEPS).mkdir(exist_ok=True)
         costs: list[StepCost] = []
@@ -102,6 +104,7 @@ class BuildFolder:
                     how = f"{argument('resume=True')} goes on from here, with the same texts and options"
                     raise StepFailed(f"{error}\nthe steps before it are complete: {how}") from None
                 done += step.share
+            check(step)
             left -= step.share
         return costs
 

@@ -58,11 +58,10 @@ class TrainPlan:
     @property
     def record(self) -> dict[str, Any]:
         """The options that a resumed call must share; inputs are recorded by their hashes."""
-        texts = ("train", "dev", "test", "monolingual")
-        record = {name: value for name, value in asdict(self).items() if name not in texts}
+        record = {name: getattr(self, name) for name in ("model", "metric", "learner", "iterations")}
         # The number of jobs changes no result.
-        del record["ingredients"]["jobs"]
-        return record
+        basics = {name: value for name, value in asdict(self.ingredients).items() if name != "jobs"}
+        return {**record, **asdict(self.preparation), **basics}
 
     @property
     def inputs(self) -> list[Path]:
@@ -110,8 +109,11 @@ class TrainPlan:
                 yield from value if isinstance(value, tuple) else (str(value),) * (value is not True)
 
     @property
-    def _restores(self) -> bool:
-        """Whether translations are spelt as the user's text is, and not as the prepared text."""
+    def restores(self) -> bool:
+        """Whether decoding spells translations as the user's text is, so that they are judged by that.
+
+        Otherwise the prepared text is translated, and judged by prepared references.
+        """
         return self.preparation.tokenize in (None, "none", "moses") and self.preparation.case != "lower"
 
     def _tuned(self, config: str, options: Sequence[str]) -> RecipeStep:
@@ -135,13 +137,14 @@ class TrainPlan:
         return RecipeStep(name="config", summary=f"write {CONFIG}", command=command, makes=(CONFIG,), share=0.5)
 
     def _judged(self, name: str, pair: TextPair) -> Iterator[RecipeStep]:
-        """Translate a text as the user has it, and judge the translations."""
+        """Translate a text as the user has it, or as it was prepared, and judge the translations."""
         output, scores = f"{name}/translations", f"{name}/scores.json"
-        command = ("decode", "-c", CONFIG, "-i", str(pair.source), "-o", output, "-j", str(self.ingredients.jobs))
+        source = str(pair.source) if self.restores else f"text/{name}/source"
+        command = ("decode", "-c", CONFIG, "-i", source, "-o", output, "-j", str(self.ingredients.jobs))
         summary = f"translate the {name} text"
         yield RecipeStep(name=f"decode-{name}", summary=summary, command=command, makes=(output,), share=3)
         raw = [part for path in pair.targets for part in ("-r", str(path))]
-        references = raw if self._restores else _references(name, pair)
+        references = raw if self.restores else _references(name, pair)
         given = (*references, "-m", self.metric, "--bootstrap", "1000", "--seed", str(self.ingredients.seed))
         command = ("evaluate", f"{name}={output}", *given, "-f", "json")
         yield RecipeStep(

@@ -16,6 +16,7 @@ from smtplugins.host import runs
 from smtplugins.host.arguments import argument
 from smtplugins.host.train.build_folder import BuildFolder, StepCost
 from smtplugins.host.train.plan import CONFIG, TrainPlan
+from smtplugins.host.train.texts import check_texts, check_words
 
 if TYPE_CHECKING:
     from smtplugins.host.host import Host
@@ -23,12 +24,18 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class TrainedSystem:
-    """A system in its folder: the scores of its translations by text, and what the steps took that this call ran."""
+    """A system in its folder: the scores of its translations by text, and what the steps took that this call ran.
+
+    ``raw``: translations were judged as text like the user's, and not as prepared text. ``tuned``: weights were learnt
+    from the dev text.
+    """
 
     folder: Path
     steps: Sequence[RecipeStep]
     scores: Mapping[str, Any] = field(default_factory=dict)
     costs: Sequence[StepCost] = ()
+    raw: bool = True
+    tuned: bool = True
 
     @property
     def config(self) -> Path:
@@ -49,7 +56,9 @@ def train(
     """Build the system in the folder; ``dry`` builds nothing."""
     recipe: Recipe = host.registry.make("recipes", Spec.parse(plan.model))
     steps = plan.steps(recipe)
+    say = (lambda text: None) if quiet else _say
     _check(host, plan, steps)
+    check_texts(plan, say)
     if dry:
         return TrainedSystem(folder, steps)
     record = runs.manifest(
@@ -59,16 +68,15 @@ def train(
         plugins=host.plugins,
         seed=plan.ingredients.seed,
     )
-    say = (lambda text: None) if quiet else _say
     build = BuildFolder(folder, say, plugins=plugins, quiet=quiet)
     # The lock comes first: a second call must not remove temporary files of the first one.
     with (
         runs.prepared_folder(folder, runs.MANIFEST),
         build.alone(),
-        runs.RunDirectory.create(folder, record, resume=resume),
+        runs.RunDirectory.create(folder, record, resume=resume, learns=False),
     ):
-        costs = build.run(steps)
-    return TrainedSystem(folder, steps, dict(_scores(folder, steps)), costs)
+        costs = build.run(steps, lambda step: check_words(folder, step, steps))
+    return TrainedSystem(folder, steps, dict(_scores(folder, steps)), costs, plan.restores, recipe.tuning is not None)
 
 
 def _check(host: Host, plan: TrainPlan, steps: Iterable[RecipeStep]) -> None:
@@ -76,7 +84,6 @@ def _check(host: Host, plan: TrainPlan, steps: Iterable[RecipeStep]) -> None:
     from smtplugins.core.lm.estimate import MAX_ORDER
     from smtplugins.host.estimate.aligners import check_library, model_stages
     from smtplugins.host.estimate.phrase_tables import check_memory
-    from smtplugins.host.estimate.prepare import read_blocks
     from smtplugins.host.host import default_runner
     from smtplugins.host.text.tokenizers import make_tokenizer
 
@@ -96,9 +103,6 @@ def _check(host: Host, plan: TrainPlan, steps: Iterable[RecipeStep]) -> None:
     plan.preparation.limits()
     for side in plan.preparation.sides({"source": plan.train.source, "target": plan.train.targets[0]}).values():
         make_tokenizer(side.tokenize, side.language)
-    for pair in (plan.dev, *([] if plan.test is None else [plan.test])):
-        for _ in read_blocks({str(path): path for path in pair.paths}):
-            pass
     host.registry.check("metrics", Spec.parse(plan.metric))
     if plan.learner is not None:
         host.registry.check("learners", Spec.parse(plan.learner))

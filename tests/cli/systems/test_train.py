@@ -2,15 +2,28 @@
 
 from __future__ import annotations
 
+import json
 import os
+import shutil
+import signal
+import subprocess
+import sys
+import threading
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import settings
 
+from smtformats.files import release_output
+from smtplugins.cli.main import main
+from smtplugins.host.train import build_folder
 from smtplugins.host.train.build_folder import BuildFolder
+from tests.forked import client_environment
+from tests.host.killing import DEEP, tree
 
+EXAMPLE = Path(__file__).resolve().parents[3] / "examples/from-text"
 Smt = Callable[..., Any]
 TEXTS = ("-s", "a.de", "-t", "a.en", "--dev", "b.de", "b.en")
 
@@ -35,6 +48,24 @@ def test_each_recipe_ends_in_a_system(smt: Smt, model: str) -> None:
     lines = smt("train", *TEXTS, "--model", model, "-o", "out", "--dry-run").ok().splitlines()
     assert sum(line.startswith("smt config show ") and line.endswith(" -o run.yaml") for line in lines) == 1
     assert lines[-1].startswith(("smt report ", "smt evaluate "))
+
+
+@pytest.mark.parametrize(
+    ("words", "raw"),
+    [
+        ((), True),
+        (("--case", "true"), True),
+        (("--tokenize", "moses"), True),
+        (("--tokenize", "moses", "--case", "lower"), False),
+        (("--tokenize", "13a", "--case", "true"), False),
+        (("--tokenize", "intl"), False),
+    ],
+)
+def test_translations_and_references_are_both_raw_or_both_prepared(smt: Smt, words: tuple[str, ...], raw: bool) -> None:
+    plan = smt("train", *TEXTS, *words, "-o", "out", "--dry-run").ok().replace(f"{os.getcwd()}/", "")
+    assert (" -i b.de -o dev/translations" in plan, " -r b.en -m bleu --bootstrap" in plan) == (raw, raw)
+    prepared = " -i text/dev/source -o dev/translations" in plan, " -r text/dev/target -m bleu --bootstrap" in plan
+    assert prepared == (not raw, not raw)
 
 
 @pytest.mark.parametrize(
@@ -64,6 +95,14 @@ def test_what_is_wrong_is_said_before_anything_is_done(smt: Smt, given: tuple[st
     assert not Path("out").exists()
 
 
+def test_other_options_cannot_resume(smt: Smt, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(BuildFolder, "run", lambda self, steps, check: Path("out/kept").touch())
+    smt("train", *TEXTS, "-o", "out", "-q")
+    other = smt("train", *TEXTS, "-o", "out", "--resume", "--case", "lower", "--order", "3", "-j", "2")
+    message = "out: cannot resume, options differ from those of the run in the folder: case, order. A new run"
+    assert (other.code, other.err) == (2, f"smt: {message} in another folder is possible\n")
+
+
 def test_a_second_call_leaves_a_running_one_alone(smt: Smt) -> None:
     Path("out/tuning").mkdir(parents=True)
     Path("out/manifest.json").write_text("{}")
@@ -75,3 +114,94 @@ def test_a_second_call_leaves_a_running_one_alone(smt: Smt) -> None:
         "out/manifest.json",
         "out/tuning/.lists.123.part",
     ]
+
+
+class Forked:
+    """A command in a process that is forked from this one."""
+
+    def __init__(self, command: list[str], stdout: Any, cwd: Path, env: dict[str, str], pass_fds: list[int]) -> None:
+        self.returncode: int | None = None
+        self.pid = os.fork()
+        if not self.pid:
+            code = 1
+            try:
+                os.chdir(cwd)
+                os.environ.clear()
+                os.environ.update(env)
+                release_output()
+                os.dup2(os.open(os.devnull, os.O_WRONLY) if stdout == subprocess.DEVNULL else stdout.fileno(), 1)
+                sys.stdout = os.fdopen(1, "w", closefd=False)
+                sys.argv = ["smt", *command[3:]]
+                code = main()
+                sys.stdout.flush()
+            finally:
+                os._exit(code)
+
+    def __enter__(self) -> Forked:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        pass
+
+
+def killed(arguments: list[str], folder: Path, number: int, delay: float) -> bool:
+    """Run ``smt``; kill it and its command a time after the command with a number was begun. Whether it was killed."""
+    process = os.fork()
+    if not process:
+        begun = 0
+
+        def begin(*given: Any, **options: Any) -> Forked:
+            nonlocal begun
+            begun += 1
+            if begun == number:
+                threading.Timer(delay, os.killpg, (0, signal.SIGKILL)).start()
+            return Forked(*given, **options)
+
+        code = 1
+        try:
+            os.setsid()
+            os.chdir(folder)
+            os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+            build_folder.subprocess.Popen = begin  # type: ignore[misc, assignment]
+            sys.argv = ["smt", *arguments]
+            code = main()
+        finally:
+            os._exit(code)
+    status = os.waitstatus_to_exitcode(os.waitpid(process, 0)[1])
+    assert status in (0, -signal.SIGKILL)
+    return status != 0
+
+
+def test_killed_runs_and_the_script_end_in_the_same_bytes(tmp_path: Path, server: str) -> None:
+    """Killed at many moments in the deep profile; moved between the kill and the end."""
+    arguments = ["train", "--model", "phrase,reordering=none", "--order", "2", "--iterations", "1", "--tokenize", "13a"]
+    texts = {"train.de": (25, "-s"), "train.en": (25, "-t"), "dev.de": (4, "--dev"), "dev.en": (4, "")}
+    for name, (lines, option) in texts.items():
+        text = (EXAMPLE / name).read_text(encoding="utf-8").splitlines(keepends=True)[:lines]
+        (tmp_path / name).write_text("".join(text), encoding="utf-8")
+        arguments += [*([option] if option else []), str(tmp_path / name)]
+    arguments += ["-o", "out", "-q"]
+    (tmp_path / "client").mkdir()
+    environment = client_environment(tmp_path / "client", server)
+    plan = subprocess.run(["smt", *arguments, "--dry-run"], env=environment, stdout=subprocess.PIPE, check=True).stdout
+    subprocess.run(["sh", "-e"], input=plan, env=environment, check=True, stderr=subprocess.PIPE)
+    script = tree("out")
+    moments = [(7, 0.05)]
+    if settings().max_examples >= DEEP:
+        moments += [(1, 0.0), (3, 0.02), (4, 0.01), (5, 0.02), (6, 0.02), (7, 0.0), (7, 0.1), (8, 0.02), (11, 0.05)]
+    ends = []
+    for number, delay in moments:
+        folder = tmp_path / f"{number}-{delay}"
+        folder.mkdir()
+        if killed(arguments, folder, number, delay):
+            shutil.move(folder, folder.with_suffix(".moved"))
+            folder = folder.with_suffix(".moved")
+            assert not killed([*arguments, "--resume"], folder, 0, 0)
+        ends.append(tree(str(folder / "out")))
+    for end in ends:
+        assert end == ends[0]
+        assert end.keys() - script.keys() == {"manifest.json", *(name for name in end if name.startswith("steps/"))}
+        assert {name: end[name] for name in script if name != "tuning/manifest.json"} == {
+            name: text for name, text in script.items() if name != "tuning/manifest.json"
+        }
+    assert json.loads(ends[0]["dev/scores.json"])[0]["metric"] == "BLEU"

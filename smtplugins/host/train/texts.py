@@ -1,0 +1,55 @@
+"""Texts checked before a system is built from them: files that match, and what makes scores misleading."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+
+from smtformats.corpus.text import open_sentences, parse
+from smtplugins.contracts.errors import SmtError
+from smtplugins.contracts.recipes import Ingredients, RecipeStep
+from smtplugins.host.estimate.prepare import read_blocks
+from smtplugins.host.text.characters import needs_escapes
+from smtplugins.host.train.plan import TextPair, TrainPlan
+
+
+def check_texts(plan: TrainPlan, say: Callable[[str], None]) -> None:
+    """Check that all files can be read and have as many lines as they should.
+
+    Said of the texts to learn weights from and to judge by: lines with an empty side, and sentence pairs that are in
+    the training text, too.
+    """
+    held_out = {}
+    for name, text in {"dev": plan.dev, "test": plan.test}.items():
+        if text is None:
+            continue
+        lines = held_out[name] = list(_lines(text))
+        if empty := [number for number, line in enumerate(lines, 1) if not all(map(str.strip, line))]:
+            say(f"note: {name}: {len(empty)} of {len(lines)} lines have an empty side, the first is line {empty[0]}")
+    pairs = {(line[0], reference) for lines in held_out.values() for line in lines for reference in line[1:]}
+    known = pairs.intersection(_lines(plan.train))
+    for name, lines in held_out.items():
+        if count := sum(any((line[0], reference) in known for reference in line[1:]) for line in lines):
+            say(f"note: {name}: {count} of {len(lines)} sentence pairs are in the training text, too")
+
+
+def check_words(folder: Path, step: RecipeStep, steps: Sequence[RecipeStep]) -> None:
+    """Check the words of the training text once it is prepared: tables and models may have to escape some of them."""
+    names = Ingredients.source, Ingredients.target
+    if step.name != "prepare" or all("--escape" in one.command for one in steps if one.command[0] in ("extract", "lm")):
+        return
+    for name in names:
+        with open_sentences(folder / name) as lines:
+            bad = [line for line in parse(lines) if needs_escapes(line)]
+        if bad:
+            word = next(word for word in bad[0].split() if needs_escapes(word))
+            raise SmtError(
+                f"{folder / name}: this model takes no words like {word!r}, which stand in {len(bad)} lines, first in "
+                f"{bad[0]!r}: remove these lines or words from the training text, and begin in another folder"
+            )
+
+
+def _lines(text: TextPair) -> Iterator[tuple[str, ...]]:
+    """The lines of a text: source and references."""
+    for block in read_blocks({str(path): path for path in text.paths}):
+        yield from zip(*block, strict=True)

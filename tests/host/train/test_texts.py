@@ -1,0 +1,54 @@
+"""What is checked of texts before a system is built, and of words once they are prepared."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from smtplugins.contracts.errors import SmtError
+from smtplugins.contracts.recipes import Ingredients, RecipeStep
+from smtplugins.host.train.plan import TextPair, TrainPlan
+from smtplugins.host.train.texts import check_texts, check_words
+
+
+def text(folder: Path, name: str, *sides: Sequence[str]) -> TextPair:
+    paths = [folder / f"{name}.{number}" for number in range(len(sides))]
+    for path, lines in zip(paths, sides, strict=True):
+        path.write_text("".join(f"{line}\n" for line in lines))
+    return TextPair.of(name, paths)
+
+
+def said(plan: TrainPlan) -> list[str]:
+    notes: list[str] = []
+    check_texts(plan, notes.append)
+    return notes
+
+
+def test_misleading_texts_are_noted(tmp_path: Path) -> None:
+    train = text(tmp_path, "train", ["ein haus", "das haus", "der tag"], ["a house", "the house", "the day"])
+    dev = text(tmp_path, "dev", ["ein haus", "", "das haus"], ["a home", "x", "this house"], ["a house", "y", " "])
+    other = text(tmp_path, "test", ["das haus"], ["a house"])
+    assert said(TrainPlan(model="phrase", train=train, dev=dev, test=other)) == [
+        "note: dev: 2 of 3 lines have an empty side, the first is line 2",
+        "note: dev: 1 of 3 sentence pairs are in the training text, too",
+    ]
+    assert said(TrainPlan(model="phrase", train=train, dev=other)) == []
+    assert said(TrainPlan(model="phrase", train=train, dev=other, test=train)) == [
+        "note: test: 3 of 3 sentence pairs are in the training text, too"
+    ]
+
+
+def test_words_that_a_model_refuses_are_found_before_it_is_built(tmp_path: Path) -> None:
+    basics = Ingredients()
+    (tmp_path / "text/train").mkdir(parents=True)
+    (tmp_path / basics.source).write_text("a\nb [X,1] c\nd [ e ] | <s >\n[X]\n")
+    (tmp_path / basics.target).write_text("a\nb\nc\nd\n")
+    prepared = RecipeStep(name="prepare", summary="", command=("prepare",), makes=("text/train",))
+    steps = [prepared, basics.align(), basics.extract("--phrases", escape=False)]
+    check_words(tmp_path, steps[1], steps)
+    check_words(tmp_path, prepared, [prepared, basics.align(), basics.extract("--phrases"), basics.language_model()])
+    message = r"text/train/source: this model takes no words like '\[X,1\]', which stand in 2 lines, first in 'b \["
+    with pytest.raises(SmtError, match=message):
+        check_words(tmp_path, prepared, steps)
