@@ -7,7 +7,7 @@ from pathlib import Path
 
 from smtformats.corpus.text import open_sentences, parse
 from smtplugins.contracts.errors import SmtError
-from smtplugins.contracts.recipes import Ingredients, RecipeStep
+from smtplugins.contracts.recipes import MODEL, TABLES, Ingredients, RecipeStep
 from smtplugins.host.estimate.prepare import read_blocks
 from smtplugins.host.text.characters import needs_escapes
 from smtplugins.host.train.plan import TextPair, TrainPlan
@@ -35,10 +35,10 @@ def check_texts(plan: TrainPlan, say: Callable[[str], None]) -> None:
 
 def check_words(folder: Path, step: RecipeStep, steps: Sequence[RecipeStep]) -> None:
     """Check the words of the training text once it is prepared: tables and models may have to escape some of them."""
-    names = Ingredients.source, Ingredients.target
-    if step.name != "prepare" or all("--escape" in one.command for one in steps if one.command[0] in ("extract", "lm")):
+    made = [one for one in steps if {TABLES, MODEL} & {*one.makes}]
+    if step.name != "prepare" or all("--escape" in one.command for one in made):
         return
-    for name in names:
+    for name in (Ingredients.source, Ingredients.target):
         with open_sentences(folder / name) as lines:
             bad = [line for line in parse(lines) if needs_escapes(line)]
         if bad:
