@@ -310,6 +310,9 @@ def _standard_output() -> contextlib.AbstractContextManager[io.BufferedWriter[An
     return _closed(io.BufferedWriter(io.FileIO(standard_output().fileno(), "w", closefd=False), _BUFFER))
 
 
+_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+
+
 @contextlib.contextmanager
 def open_binary_write(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
     """Open a file for writing bytes, as :func:`open_write` does for text."""
@@ -355,7 +358,10 @@ def open_binary_write(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
                 yield stack.enter_context(xopen(raw, "wb", threads=0, format=kind))
         os.chmod(aside, _mode_of(target))
         os.replace(aside, target)
-    except BaseException:
+    except BaseException as error:
+        if isinstance(error, OSError) and error.filename is None and error.errno in _FULL:
+            # Another of several files may be the one that was written to.
+            error.filename = str(target.parent)
         with contextlib.suppress(OSError):
             os.unlink(aside)
         raise

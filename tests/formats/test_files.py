@@ -8,6 +8,8 @@ import gzip
 import io
 import lzma
 import os
+import resource
+import signal
 import stat
 import subprocess
 import sys
@@ -371,3 +373,18 @@ def test_bytes(tmp_path: Path) -> None:
     with open_binary_write(tmp_path / "out.gz") as out:
         out.write(b"\xff\x00")
     assert unpacked(tmp_path / "out.gz") == b"\xff\x00"
+
+
+@pytest.mark.parametrize("name", ["out", "out.gz"])
+def test_a_full_disk_is_named(tmp_path: Path, name: str) -> None:
+    limit = resource.getrlimit(resource.RLIMIT_FSIZE)
+    handler = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (1000, limit[1]))
+    try:
+        with pytest.raises(OSError, match="File too large") as failed, open_binary_write(tmp_path / name) as out:
+            out.write(os.urandom(1 << 20))
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limit)
+        signal.signal(signal.SIGXFSZ, handler)
+    assert failed.value.filename == str(tmp_path)
+    assert os.listdir(tmp_path) == []

@@ -101,6 +101,7 @@ def _show_plan(system: TrainedSystem, plugins: list[str]) -> None:
 def _show_result(system: TrainedSystem, style: str) -> None:
     """Print scores and, in text, what the steps took."""
     from smtplugins.host import printing
+    from smtplugins.host.train.build_folder import total_cost
 
     rows = [{**row, "text": text} for text, scores in system.scores.items() for row in scores]
     references = "raw" if system.raw else "prepared"
@@ -110,7 +111,8 @@ def _show_result(system: TrainedSystem, style: str) -> None:
         options.show(printing.render([shown], [], "json"))
         return
     if system.costs and style == "text":
-        options.show(printing.render(list(map(_cost_row, system.costs)), ["step", "time", "CPU", "memory"], style))
+        rows_of_costs = list(map(_cost_row, (*system.costs, total_cost(system.costs))))
+        options.show(printing.render(rows_of_costs, ["step", "time", "CPU", "memory"], style))
         options.show()
     options.show(printing.render(rows, ["text", "metric", "score", "low", "high", "signature"], style))
     if style == "text":

@@ -46,6 +46,12 @@ class StepCost:
     memory: int
 
 
+def total_cost(costs: Sequence[StepCost]) -> StepCost:
+    """What all steps took together."""
+    seconds, cpu = sum(cost.seconds for cost in costs), sum(cost.cpu for cost in costs)
+    return StepCost("total", seconds, cpu, max(cost.memory for cost in costs))
+
+
 def shell_line(step: RecipeStep) -> str:
     """A step as a line for a shell."""
     line = shlex.join(("smt", *step.command, *(["--resume"] if step.resumes else [])))
@@ -60,6 +66,7 @@ class BuildFolder:
     ) -> None:
         self.path = path
         self._say, self._quiet = say, quiet
+        self._shown_plugins = f"{PLUGINS}={shlex.quote(','.join(plugins))} " if plugins else ""
         self._environment = {**os.environ, PLUGINS: ",".join([*names_in(PLUGINS), *plugins])}
 
     @contextlib.contextmanager
@@ -171,7 +178,7 @@ class BuildFolder:
                 aside.unlink(missing_ok=True)
             raise StepFailed(
                 f"step {step.name} failed ({_end(child.returncode) or f'it made no {missing[0]}'}): "
-                f"cd {shlex.quote(str(self.path))} && {shell_line(step)}"
+                f"cd {shlex.quote(str(self.path))} && {self._shown_plugins}{shell_line(step)}"
             )
         if aside is not None and step.output is not None:
             os.replace(aside, self.path / step.output)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
@@ -10,14 +11,18 @@ from smtplugins.contracts.errors import SmtError
 from smtplugins.contracts.recipes import MODEL, TABLES, Ingredients, RecipeStep
 from smtplugins.host.estimate.prepare import read_blocks
 from smtplugins.host.text.characters import needs_escapes
+from smtplugins.host.text.preparation import SIDES
 from smtplugins.host.train.plan import TextPair, TrainPlan
+
+# Eight letters in a row of scripts without blanks between words: Thai, Lao, Burmese, Khmer, Japanese and Chinese.
+_UNSEGMENTED = re.compile("[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff]{8}")
 
 
 def check_texts(plan: TrainPlan, say: Callable[[str], None]) -> None:
     """Check that all files can be read and have as many lines as they should.
 
     Said of the texts to learn weights from and to judge by: lines with an empty side, and sentence pairs that are in
-    the training text, too.
+    the training text, too. Said of the training text: if its words are not separated.
     """
     held_out = {}
     for name, text in {"dev": plan.dev, "test": plan.test}.items():
@@ -27,7 +32,16 @@ def check_texts(plan: TrainPlan, say: Callable[[str], None]) -> None:
         if empty := [number for number, line in enumerate(lines, 1) if not all(map(str.strip, line))]:
             say(f"note: {name}: {len(empty)} of {len(lines)} lines have an empty side, the first is line {empty[0]}")
     pairs = {(line[0], reference) for lines in held_out.values() for line in lines for reference in line[1:]}
-    known = pairs.intersection(_lines(plan.train))
+    known, unsegmented, total = set(), [0, 0], 0
+    for line in _lines(plan.train):
+        total += 1
+        if line in pairs:
+            known.add(line)
+        for i, sentence in enumerate(line):
+            unsegmented[i] += _UNSEGMENTED.search(sentence) is not None
+    for side, count in zip(SIDES, unsegmented, strict=True):
+        if 2 * count > total:
+            say(f"note: {side}: expected blanks between words, found none in most lines: no tokenizer here adds them")
     for name, lines in held_out.items():
         if count := sum(any((line[0], reference) in known for reference in line[1:]) for line in lines):
             say(f"note: {name}: {count} of {len(lines)} sentence pairs are in the training text, too")

@@ -96,7 +96,10 @@ def _check(host: Host, plan: TrainPlan, steps: Iterable[RecipeStep]) -> None:
     check_memory(basics.memory)
     if any(step.command[0] == "align" for step in steps):
         model_stages(basics.aligner or "fast-align")
-        check_library()
+        try:
+            check_library()
+        except UsageError:
+            raise UsageError("word alignment needs the package sil-thot: pip install 'smtplugins[align]'") from None
     for path in plan.inputs:
         with open(path, "rb"):
             pass

@@ -16,7 +16,7 @@ import pytest
 from smtplugins.contracts.errors import UsageError
 from smtplugins.contracts.recipes import RecipeStep
 from smtplugins.host.train import build_folder
-from smtplugins.host.train.build_folder import BuildFolder, StepFailed, shell_line
+from smtplugins.host.train.build_folder import BuildFolder, StepCost, StepFailed, shell_line, total_cost
 
 # A step of these tests is a line of Python.
 CODE = "import sys; exec(sys.argv[1])"
@@ -99,6 +99,14 @@ def test_a_failed_step_says_how_to_see_and_how_to_go_on(tmp_path: Path) -> None:
         run(tmp_path, (STEPS[0], bad))
     assert str(failed.value).startswith(f"step bad failed (exit code 3): cd {tmp_path} && {shell_line(bad)}\n")
     assert sorted(files(tmp_path)) == ["a/one", "steps/first.json"]
+    build = BuildFolder(tmp_path, lambda text: None, plugins=["my plugin.py"])
+    with pytest.raises(StepFailed, match=r"&& SMT_PLUGINS='my plugin.py' smt "), build.alone():
+        build.run((STEPS[0], bad))
+
+
+def test_costs_are_summed() -> None:
+    one, two = StepCost("one", 1.5, 1.0, 300), StepCost("two", 2.5, 3.0, 200)
+    assert total_cost([one, two]) == StepCost("total", 4.0, 4.0, 300)
 
 
 def test_a_step_that_makes_nothing_has_failed(tmp_path: Path) -> None:

@@ -40,6 +40,17 @@ def test_misleading_texts_are_noted(tmp_path: Path) -> None:
     ]
 
 
+def test_text_without_blanks_is_noted(tmp_path: Path) -> None:
+    dev = text(tmp_path, "dev", ["x"], ["y"])
+    japanese = ["彼女は東京大学の学生です。", "これは本です。", "昨日は友達と映画を見ました。"]
+    message = "note: target: expected blanks between words, found none in most lines: no tokenizer here adds them"
+    assert said(TrainPlan(model="phrase", train=text(tmp_path, "train", ["a", "b", "c"], japanese), dev=dev)) == [
+        message
+    ]
+    segmented = [" ".join(line) for line in japanese]
+    assert said(TrainPlan(model="phrase", train=text(tmp_path, "train", segmented, ["a", "b", "c"]), dev=dev)) == []
+
+
 def test_words_that_a_model_refuses_are_found_before_it_is_built(tmp_path: Path) -> None:
     basics = Ingredients()
     (tmp_path / "text/train").mkdir(parents=True)
