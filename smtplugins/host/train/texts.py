@@ -8,7 +8,7 @@ from pathlib import Path
 
 from smtformats.corpus.text import open_sentences, parse
 from smtplugins.contracts.errors import SmtError
-from smtplugins.contracts.recipes import MODEL, TABLES, Ingredients, RecipeStep
+from smtplugins.contracts.recipes import MODEL, TABLES, RecipeStep
 from smtplugins.host.estimate.prepare import read_blocks
 from smtplugins.host.text.characters import needs_escapes
 from smtplugins.host.text.preparation import SIDES
@@ -48,18 +48,21 @@ def check_texts(plan: TrainPlan, say: Callable[[str], None]) -> None:
 
 
 def check_words(folder: Path, step: RecipeStep, steps: Sequence[RecipeStep]) -> None:
-    """Check the words of the training text once it is prepared: tables and models may have to escape some of them."""
+    """Check the words of a training text once it is prepared: tables and models may have to escape some of them."""
     made = [one for one in steps if {TABLES, MODEL} & {*one.makes}]
-    if step.name != "prepare" or all("--escape" in one.command for one in made):
+    known = step.name == "prepare" or step.name.startswith("prepare-monolingual")
+    if not known or all("--escape" in one.command for one in made):
         return
-    for name in (Ingredients.source, Ingredients.target):
+    for name in (f"{step.makes[0]}/{side}" for side in SIDES):
+        if not (folder / name).exists():
+            continue
         with open_sentences(folder / name) as lines:
             bad = [line for line in parse(lines) if needs_escapes(line)]
         if bad:
             word = next(word for word in bad[0].split() if needs_escapes(word))
             raise SmtError(
                 f"{folder / name}: this model takes no words like {word!r}, which stand in {len(bad)} lines, first in "
-                f"{bad[0]!r}: remove these lines or words from the training text, and begin in another folder"
+                f"{bad[0]!r}: remove these lines or words from the text, and begin in another folder"
             )
 
 

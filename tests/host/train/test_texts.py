@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -63,3 +64,8 @@ def test_words_that_a_model_refuses_are_found_before_it_is_built(tmp_path: Path)
     message = r"text/train/source: this model takes no words like '\[X,1\]', which stand in 2 lines, first in 'b \["
     with pytest.raises(SmtError, match=message):
         check_words(tmp_path, prepared, steps)
+    more = replace(prepared, name="prepare-monolingual-1", makes=("text/monolingual-1",))
+    (tmp_path / "text/monolingual-1").mkdir()
+    (tmp_path / "text/monolingual-1/target").write_text("a\n<s> b\n")
+    with pytest.raises(SmtError, match=r"text/monolingual-1/target: this model takes no words like '<s>'"):
+        check_words(tmp_path, more, steps)
