@@ -25,7 +25,7 @@ PUBLIC = ("smtplugins.contracts", "smtplugins.testing", "smtplugins.include")
 READS_PLUGINS = ("decode", "features", "learn", "judge")
 METHODS = "smtplugins.host.methods."
 TYPE_ONLY = object()
-OWN = {"fault", "names", "pass_through", "smt_offers", "source", "tolist", "worker"}
+OWN = {"fault", "line", "names", "pass_through", "smt_offers", "source", "tolist", "worker"}
 """What the host looks for on objects that are not a plugin's: records, options, arrays, threads, native scorers."""
 
 
