@@ -10,10 +10,14 @@ from typing import Any
 import numpy as np
 import pytest
 
+from smtformats.files import open_write
 from smtplugins.contracts.errors import UsageError
 from smtplugins.contracts.learners import LearnerState, LearnerStep
 from smtplugins.contracts.models import Model
+from smtplugins.core.lm.ngram_model import write_lm
 from smtplugins.host import runs
+from smtplugins.host.estimate.phrase_tables import spill_folder
+from smtplugins.host.files.array_folders import new_folder
 from smtplugins.host.host import Host
 from smtplugins.host.runs import RunDirectory, file_hash, input_hashes, manifest, prepared_folder, write_manifest
 
@@ -236,6 +240,24 @@ class TestLeftovers:
         (tmp_path / "file").touch()
         with pytest.raises(UsageError, match="expected a folder to write to, found a file"):
             prepared_folder(tmp_path / "file").__enter__()
+
+
+def test_what_a_killed_command_leaves_is_swept(tmp_path: Path) -> None:
+    left: list[set[str]] = []
+
+    class Binary:
+        def write_binary(self, path: str) -> None:
+            Path(path).write_text("model")
+            left.append(set(os.listdir(tmp_path)))
+
+    with new_folder(tmp_path / "table.smt", "header"), spill_folder(tmp_path), open_write(tmp_path / "list"):
+        write_lm(Binary(), tmp_path / "lm.bin")  # type: ignore[arg-type]
+        (names,) = left
+        assert len(names) == 4
+        runs.sweep(tmp_path)
+        assert os.listdir(tmp_path) == ["lm.bin"]
+        for name in names:
+            (tmp_path / name).mkdir() if name.startswith((".table", ".extract")) else (tmp_path / name).touch()
 
 
 def test_command_line_of_the_process(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -55,7 +55,7 @@ def save(graph: Hypergraph, path: str | Path) -> None:
     path = Path(path)
     columns = arrays(graph)
     if path.suffix == ".npz":
-        aside = path.with_name(f".{path.name}.{os.getpid()}")
+        aside = path.with_name(f".{path.name}.{os.getpid()}.part")
         archive = io.BytesIO()  # of many short members, each of which would seek in a file
         with zipfile.ZipFile(archive, "w") as members:
             for name, values in columns.items():
@@ -68,7 +68,7 @@ def save(graph: Hypergraph, path: str | Path) -> None:
     for old in set(path.glob("*.npy")) - {path / f"{name}.npy" for name in columns}:
         old.unlink()
     for name, values in columns.items():
-        aside = path / f".{name}.{os.getpid()}"
+        aside = path / f".{name}.{os.getpid()}.part"
         with aside.open("wb") as stream:
             np.save(stream, values)
         aside.replace(path / f"{name}.npy")

@@ -71,7 +71,8 @@ def write_lm(model: LanguageModel, path: str | os.PathLike[str]) -> None:
     name = os.path.realpath(path)
     if os.path.exists(name) and not os.path.isfile(name):
         raise OSError(errno.EINVAL, "a language model can only be written to a regular file", os.fspath(path))
-    part = f"{name}.part{os.getpid()}"
+    folder, base = os.path.split(name)
+    part = os.path.join(folder, f".{base}.{os.getpid()}.part")
     try:
         model.write_binary(part)
         os.replace(part, name)

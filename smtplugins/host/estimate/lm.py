@@ -128,8 +128,15 @@ def output_folder(*files: FileName | None) -> str | None:
     return None
 
 
-def binary_target(path: FileName) -> str:
-    """Resolve the path of a probing file. It is replaced as a whole, so a device or pipe raises UsageError."""
+def binary_target(path: FileName, order: int) -> str:
+    """Resolve the path of a probing file of a model of this order; raises UsageError if there can be none.
+
+    The file is replaced as a whole, so it cannot be a device or pipe.
+    """
+    if order == 1:
+        raise UsageError(
+            f"{argument('binary')}: expected a model of order 2 or more, as KenLM has no files for unigrams"
+        )
     target = os.path.realpath(path)
     if os.fspath(path) == "-" or (os.path.exists(target) and not os.path.isfile(target)):
         raise UsageError(f"{argument('binary')}: expected the name of a file, found {os.fspath(path)!r}")

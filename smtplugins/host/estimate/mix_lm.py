@@ -83,12 +83,12 @@ def mix_files(
     if (tune is None) != bool(weights):
         raise UsageError(f"expected either a text to tune on ({argument('tune')}) or weights ({argument('weights')})")
     chosen = _check_weights(weights, len(models)) if weights else []
-    if binary is not None:
-        binary_target(binary)
     vocabulary = WordNumbers()
     listed = [ListedModel(path, vocabulary) for path in progress(models, "reading models", quiet=quiet)]
     for model in listed:
         model.bind(vocabulary)
+    if binary is not None:
+        binary_target(binary, max(model.model.order for model in listed))
     _tell(listed, vocabulary, note)
     if tune is None:
         mixed = MixedModel(listed, vocabulary, chosen)
@@ -132,8 +132,8 @@ def _sentences(text: FileName, scheme: str | None) -> list[str]:
             if mark := next((word for word in sentence if word in _MARKS), None):
                 raise lines.error("text without <s>, </s> and <unk>, which models have of their own", f"{mark!r}")
             sentences.append(" ".join(sentence))
-    if not sentences:
-        raise FormatError("text, a sentence a line", "no sentences", file=shown_name(text))
+    if not any(sentences):
+        raise FormatError("text, a sentence a line", "no words", file=shown_name(text))
     return sentences
 
 

@@ -263,5 +263,5 @@ def outputs(folder: FileName, names: Sequence[str]) -> Iterator[dict[str, Binary
 @contextlib.contextmanager
 def spill_folder(folder: FileName) -> Iterator[str]:
     """A temporary folder inside ``folder``: a disk with room for the result has room for the intermediate files."""
-    with tempfile.TemporaryDirectory(prefix=".extract.", dir=folder) as aside:
+    with tempfile.TemporaryDirectory(prefix=".extract.", suffix=".part", dir=folder) as aside:
         yield aside

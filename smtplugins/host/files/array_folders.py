@@ -134,8 +134,11 @@ def new_folder(path: Path, name: str, *, force: bool = False) -> Iterator[Path]:
     ``force`` replaces an existing folder that contains the file ``name``.
     """
     path = Path(path)
+    if path.is_symlink():
+        # The folder is replaced, not the link.
+        path = Path(os.path.realpath(path))
     check_folder(path, name, force=force)
-    aside = path.with_name(f".{path.name}.{os.getpid()}")
+    aside = path.with_name(f".{path.name}.{os.getpid()}.part")
     with prepared_folder(path.parent):
         aside.mkdir()
         try:

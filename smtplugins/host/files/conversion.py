@@ -235,17 +235,17 @@ def convert(
     kinds = LISTS if joined else None
     with open_known(source, kinds, from_format, host.formats()) as opened, naming(source):
         record: Format | None = opened.record
-        if opened.record.kind == "grammar" and respell is None:
-            name = os.fspath(target).rstrip(os.sep)
-            written = output_format(to_format, "grammar", opened.record, name, host.formats)
-            if written.mapped:
-                if precision is not None:
-                    raise UsageError(f"{argument('precision')} is for text (quantise is the option of {written.name})")
-                return write_mapped(opened, target, written, note)
         named = listing.of_forests()
         if named and opened.record.kind != "hypergraph":
             shown = f"{' and '.join(named)}: expected forests or lattices, found {opened.record.name}"
             raise UsageError(f"{os.fspath(source)}: {shown}")
+        if opened.record.kind == "grammar":
+            written = _grammar_format(host, to_format, opened.record, target)
+            if written.mapped:
+                if precision is not None:
+                    raise UsageError(f"{argument('precision')} is for text (quantise is the option of {written.name})")
+                rules = None if respell is None else _respelled(opened.records(), respell, opened.record.name)
+                return write_mapped(opened, target, written, note, rules=rules)
         records: Iterator[Any]
         forests = opened.record.kind == "hypergraph"
         if forests and to_format is None:
@@ -266,14 +266,31 @@ def _lists_implied(target: Path, host: Host) -> str | None:
     return lists[0].name if len(lists) == 1 and not forests else None
 
 
+def _grammar_format(host: Host, to_format: str | None, usual: Format, target: Path) -> Format:
+    """The format in which a grammar is written; a mapped one of no name is that of its suffix alone."""
+    name = os.fspath(target).rstrip(os.sep)
+    written = output_format(to_format, "grammar", usual, name, host.formats)
+    if to_format is None and written.mapped and written.name not in {fmt.name for fmt in _owners(name, host.formats)}:
+        known = ", ".join(fmt.name for fmt in host.formats("grammar") if fmt.write is not None and not fmt.folder)
+        raise UsageError(
+            f"{name}: expected a name that ends in {written.suffixes[0]}, for a folder of {written.name}, or the "
+            f"format of a file ({argument('to_format', '--to')}): {known}"
+        )
+    return written
+
+
 def write_mapped(
     opened: Opened,
     target: Path,
     record: Format,
     note: Note = lambda text: None,
     chosen: Callable[[GrammarColumns], GrammarColumns] = lambda columns: columns,
+    rules: Iterable[Rule] | None = None,
 ) -> int:
-    """Write the ``chosen`` rules of a grammar into a folder of arrays, with the index of those with gaps."""
+    """Write the ``chosen`` rules of a grammar, or others made of them, into a folder of arrays.
+
+    Those with gaps have an index there.
+    """
     from smtformats.caching.folders import cached_load
     from smtformats.grammar.shared.gather import grammar_columns
     from smtformats.grammar.shared.table_arrays import are_phrases
@@ -282,8 +299,8 @@ def write_mapped(
 
     source = opened.record
     lost = source.carries - record.carries
-    if source.load is None or opened.path == "-":
-        columns = grammar_columns(opened.records())
+    if rules is not None or source.load is None or opened.path == "-":
+        columns = grammar_columns(opened.records() if rules is None else rules)
     else:
         opened.close()
         columns = cached_load(opened.path, source, None)

@@ -67,6 +67,7 @@ def filter_table(
             return _filter_mapped(opened, target, phrases)
         if opened.record.source is None:
             raise UsageError(_unfiltered(opened.record, table, host))
+        _check_suffix(host, target)
         kept = read = 0
         with open_binary_write(target) as out:
             for line, fits in _told(opened, phrases, quiet):
@@ -77,6 +78,16 @@ def filter_table(
             if not kept:
                 raise _no_match(table, read)
     return kept, read
+
+
+def _check_suffix(host: Host, target: Path) -> None:
+    """Raise UsageError for lines of text in a file that is called as a mapped folder."""
+    for fmt in host.formats():
+        if fmt.mapped and os.fspath(target).endswith(fmt.suffixes):
+            raise UsageError(
+                f"{os.fspath(target)}: the suffix is that of {fmt.name}, and lines of text are filtered into text: "
+                "filter into a file of another name, which `smt convert` makes a folder of"
+            )
 
 
 def _filter_mapped(opened: Opened, target: Path, phrases: InputPhrases) -> tuple[int, int]:
@@ -132,7 +143,7 @@ def filter_folder(
     others = []
     parent = os.path.dirname(os.path.abspath(target))
     os.makedirs(parent, exist_ok=True)
-    with tempfile.TemporaryDirectory(prefix=".filter.", dir=parent) as aside:
+    with tempfile.TemporaryDirectory(prefix=".filter.", suffix=".part", dir=parent) as aside:
         made = os.path.join(aside, "made")
         os.mkdir(made)
         for name in sorted(name for name in os.listdir(folder) if not name.startswith(".")):

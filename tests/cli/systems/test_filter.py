@@ -110,6 +110,7 @@ def test_mistakes(smt: Smt, tmp_path: Path) -> None:
         assert result.code == code, result.err
         assert text in result.err
         assert not Path("out").exists()
+    assert "text.smt: the suffix is that of smt-table" in smt("filter", "whole", "-i", "input", "-o", "text.smt").err
     Path("out").write_text("as it was")
     assert "whole: none of its 1 rules can match the input" in smt("filter", "whole", "-i", "input", "-o", "out").err
     assert Path("out").read_text() == "as it was"

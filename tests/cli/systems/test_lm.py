@@ -124,6 +124,10 @@ def test_what_is_wrong_with_the_data(smt: Smt, options: tuple[str, ...], text: s
         ),
         (("--order", 3, "--binary", "-"), "--binary: expected the name of a file, found '-'"),
         (("--order", 3, "--binary", "."), "--binary: expected the name of a file, found '.'"),
+        (
+            ("--order", 1, "--binary", "x"),
+            "--binary: expected a model of order 2 or more, as KenLM has no files for unigrams",
+        ),
         (("--order", 3, "--vocabulary-size", 0), "vocabulary size: expected 1 or more, found 0"),
         (("--order", 3, "--memory", "much"), "--memory: expected a size like 500M or 8G, found 'much'"),
     ],

@@ -120,6 +120,11 @@ def test_the_text_may_be_a_file_called_mix(smt: Smt) -> None:
             2,
             "--weights: expected weights from 0 to 1 that add up to 1, found 0.5 0.6",
         ),
+        (
+            ("words.arpa", "words.arpa", "--tune", "tune", "--binary", "new"),
+            2,
+            "--binary: expected a model of order 2 or more, as KenLM has no files for unigrams",
+        ),
         (("news.arpa", "tune", "--tune", "tune"), 1, "tune:3: expected \\data\\, found the end of the file"),
         (
             ("news.arpa", "binary", "--tune", "tune"),
@@ -130,7 +135,7 @@ def test_the_text_may_be_a_file_called_mix(smt: Smt) -> None:
         (
             ("news.arpa", "web.arpa", "--tune", "empty"),
             1,
-            "empty: expected text, a sentence a line, found no sentences",
+            "empty: expected text, a sentence a line, found no words",
         ),
         (
             ("news.arpa", "web.arpa", "--tune", "tune", "--binary", "-"),
@@ -141,7 +146,8 @@ def test_the_text_may_be_a_file_called_mix(smt: Smt) -> None:
 )
 def test_what_is_wrong(smt: Smt, arguments: tuple[object, ...], code: int, message: str) -> None:
     write_lm(read_lm("web.arpa"), "binary")
-    Path("empty").write_text("")
+    Path("empty").write_text("\n\n")
+    estimate([b"a"], 1, fallback=(0.5, 1.0, 1.5)).write_arpa("words.arpa")
     result = smt("lm", "mix", *arguments, "-o", "out", "-q")
     assert (result.code, result.out, result.err) == (code, "", f"smt: {message}\n")
     assert "out" not in os.listdir()

@@ -65,7 +65,7 @@ class Confusions:
         from smtplugins.contracts.tools.extraction import default_memory
 
         self.choices = choices = choices or Choices()
-        self._aside = tempfile.TemporaryDirectory(prefix=".confusions.", dir=folder)
+        self._aside = tempfile.TemporaryDirectory(prefix=".confusions.", suffix=".part", dir=folder)
         self._words, self._labels = Vocabulary(), Vocabulary()
         self._names: set[str] = set()
         self._left_out = 0

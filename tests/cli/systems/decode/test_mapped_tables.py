@@ -72,15 +72,26 @@ def test_a_table_comes_back(smt: Smt) -> None:
     smt("convert", "table.smt", "small.smt", "--to", "smt-table,quantise=1").ok()
     assert "quantised" in smt("info", "small.smt").ok()
     assert "quantised" not in smt("info", "table.smt").ok()
-    # Filtered, too, in place.
+    # With other words, scores keep what a system renames them by.
+    smt("convert", "text", "escaped.smt", "--escape", "moses", "-q").ok()
+    assert Path("escaped.smt/arrays").read_bytes() == Path("table.smt/arrays").read_bytes()
+    assert Path("escaped.smt/smt-table.json").read_bytes() == Path("table.smt/smt-table.json").read_bytes()
+    # Filtered, too, in place; a link stays one.
     Path("input").write_text("koch der\n")
-    assert smt("filter", "table.smt", "-i", "input", "-o", "table.smt").err == "smt: note: 2 of 3 rules kept\n"
+    Path("link.smt").symlink_to("table.smt")
+    assert smt("filter", "table.smt", "-i", "input", "-o", "link.smt").err == "smt: note: 2 of 3 rules kept\n"
+    assert Path("link.smt").readlink() == Path("table.smt")
     assert smt("convert", "table.smt", "-", "--to", "moses-phrases").ok().count("\n") == 2
     assert "TM0[0]" in str(
         smt("convert", "table.smt", "-", "--to", "cdec-grammar", "--from", "smt-table,table=TM0").ok()
     )
     for arguments, text in (
         (("text", "table.smt", "--precision", "3"), "--precision is for text"),
+        (("text", "table.smt", "-k", "3"), "-k: expected forests or lattices, found moses-phrases"),
+        (
+            ("table.smt", "new.gz"),
+            "new.gz: expected a name that ends in .smt, for a folder of smt-table, or the format",
+        ),
         (("text", "table.smt", "--to", "smt-table,quantise=17"), "expected quantise of 1 to 16 bits, found 17"),
         (("text", "input", "--to", "smt-table"), "expected a folder that is new"),
         (("text", "-", "--to", "smt-table"), "standard output cannot hold one"),
