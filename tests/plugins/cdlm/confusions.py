@@ -12,7 +12,7 @@ import numpy as np
 
 from smtformats.grammar.rules import NonTerminal
 from smtplugins.core.graph.hypergraph import Hypergraph
-from smtplugins.host.estimate.lm import estimate_file
+from smtplugins.host.estimate.lm import estimate_files
 from smtplugins.host.files.opening import open_known
 from smtplugins.host.host import Host
 from smtplugins.plugins.cdlm.sets.confusing import ConfusionSetting
@@ -80,7 +80,7 @@ def write(folder: Path, train: int = 15, test: int = 20) -> ConfusionSetting:
     (folder / "train.txt").write_text("".join(f"{one}\n" for one in sentences(train, 1)), encoding="utf-8")
     (folder / "test.txt").write_text("".join(f"{one}\n" for one in sentences(test, 2)), encoding="utf-8")
     (folder / "old.txt").write_text("".join(f"{one}\n" for one in sentences(60, 3)), encoding="utf-8")
-    estimate_file(folder / "old.txt", 2, fallback=(0.5,)).write_arpa(folder / "lm.arpa")
+    estimate_files([folder / "old.txt"], 2, fallback=(0.5,)).write_arpa(folder / "lm.arpa")
     classes = [(one, "N") for one in _NOUNS] + [(one, "V") for one in (*_VERBS, "see", "hear", "like")]
     classes += [("the", "D"), ("a", "D")] + [(one, "P") for one in (*_PLACES, "of")]
     (folder / "classes.txt").write_text("".join(f"{word}\t{name}\n" for word, name in classes), encoding="utf-8")

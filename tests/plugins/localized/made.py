@@ -10,7 +10,7 @@ from pathlib import Path
 
 from smtformats.grammar.rules import Rule
 from smtformats.grammar.shared.gather import grammar_columns
-from smtplugins.host.estimate.lm import estimate_file
+from smtplugins.host.estimate.lm import estimate_files
 from smtplugins.plugins.localized.events.blocks import BlockSet
 
 Phrase = tuple[str, ...]
@@ -84,5 +84,5 @@ def tiny_lm(folder: Path, order: int = 3) -> Path:
     source = random.Random(5)
     text, arpa = folder / "text", folder / "lm.arpa"
     text.write_text("".join(" ".join(source.choices("xyz", k=source.randint(1, 9))) + "\n" for _ in range(60)))
-    estimate_file(text, order, fallback=(), quiet=True).write_arpa(str(arpa))
+    estimate_files([text], order, fallback=(), quiet=True).write_arpa(str(arpa))
     return arpa

@@ -12,7 +12,7 @@ import pytest
 import smtplugins as smt
 from smtplugins.cli.main import main
 from smtplugins.contracts.models import Model
-from smtplugins.host.estimate.lm import estimate_file
+from smtplugins.host.estimate.lm import estimate_files
 from tests.plugins.cut_examples import cut
 
 BITEXT = "-t table -s train.fr -r train.en -a train.align"
@@ -24,7 +24,7 @@ def _data(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("data")
     cut("localized", folder, {"train.fr": 150, "train.en": 150, "train.align": 150, "text.en": 300})
     cut("localized", folder, {f"{name}.{side}": 20 for name in ("devtest", "test") for side in ("fr", "en")})
-    estimate_file(folder / "text.en", 3, fallback=(), quiet=True).write_arpa(str(folder / "lm.arpa"))
+    estimate_files([folder / "text.en"], 3, fallback=(), quiet=True).write_arpa(str(folder / "lm.arpa"))
     assert main(f"extract --phrases -s {folder}/train.fr -t {folder}/train.en -a {folder}/train.align "
                 f"-o {folder}/tables --max-length 3 -q".split()) == 0  # fmt: skip
     shutil.copy(folder / "tables/phrase-table.gz", folder / "table.gz")

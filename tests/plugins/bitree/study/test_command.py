@@ -13,7 +13,7 @@ import pytest
 
 import smtplugins as smt
 from smtplugins.cli.main import main
-from smtplugins.host.estimate.lm import estimate_file
+from smtplugins.host.estimate.lm import estimate_files
 from smtplugins.plugins.bitree.boosting.boosted_model import BoostedModel
 from smtplugins.plugins.bitree.boosting.linear import fit_loglinear
 from smtplugins.plugins.bitree.study.tables import ACCURACY, BAGS, PARAMETERS, short
@@ -43,7 +43,7 @@ def _data(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("data")
     kinds = ("en", "fr", "align", "trees")
     cut("bitree", folder, {f"{name}.{kind}": count for name, count in SETS.items() for kind in kinds})
-    estimate_file(folder / "train.fr", 2, fallback=(), quiet=True).write_arpa(str(folder / "fr.arpa"))
+    estimate_files([folder / "train.fr"], 2, fallback=(), quiet=True).write_arpa(str(folder / "fr.arpa"))
     return folder
 
 

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 from smtplugins.cli.main import main
-from smtplugins.host.estimate.lm import estimate_file
+from smtplugins.host.estimate.lm import estimate_files
 from smtplugins.plugins.searn.labels.item_files import ItemFolder
 from smtplugins.plugins.searn.labels.items import items_of
 from smtplugins.plugins.searn.labels.labels import labels_of, order_of
@@ -263,7 +263,7 @@ def test_what_is_refused(
 
 def test_the_decoder_of_phrases_reads_the_table() -> None:
     assert label(f"{BITEXT} -o out -q") == 0
-    estimate_file(Path("train.en"), 3, fallback=(), quiet=True).write_arpa("lm.arpa")
+    estimate_files([Path("train.en")], 3, fallback=(), quiet=True).write_arpa("lm.arpa")
     Path("run.yaml").write_text(
         "source: test.fr\ndecoder: {name: phrase, order: monotone}\nmodel:\n  tables: out/phrase-table.gz\n"
         "  features: ['lm,path=lm.arpa,name=lm', word-penalty]\n  weights: weights\n"
