@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Literal
 
+from smtplugins.contracts.errors import UsageError
 from smtplugins.contracts.recipes import LINKS, Ingredients, RecipeStep
 
 _FOLDER = "model"
@@ -21,6 +22,8 @@ class BitreeRecipe:
         shape: Literal["right-branching", "left-branching", "balanced"] = "right-branching",
         iterations: int = 5,
     ) -> None:
+        if iterations < 1:
+            raise UsageError(f"iterations: expected 1 or more, found {iterations}")
         self._options = ("--generative", "--shape", shape, "--iterations", str(iterations))
 
     def steps(self, text: Ingredients) -> Iterator[RecipeStep]:

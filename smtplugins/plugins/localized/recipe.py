@@ -20,8 +20,12 @@ class LocalizedRecipe:
     tuning = None
 
     def __init__(self, max_length: int = 5, features: str = "abcdef", passes: int = 40) -> None:
-        if max_length < 1:
-            raise UsageError(f"max_length: expected 1 or more, found {max_length}")
+        from smtplugins.plugins.localized.learning.material import check_letters
+
+        for name, value in (("max_length", max_length), ("passes", passes)):
+            if value < 1:
+                raise UsageError(f"{name}: expected 1 or more, found {value}")
+        check_letters(features)
         self._length = str(max_length)
         self._options = ("--features", features, "--passes", str(passes))
 

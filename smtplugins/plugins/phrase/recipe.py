@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Literal
 
+from smtformats.reordering.models import ReorderingModel
+from smtformats.tokens import BadField
 from smtplugins.contracts.errors import UsageError
 from smtplugins.contracts.recipes import CONFIG, Ingredients, RecipeStep
 
@@ -28,6 +30,10 @@ class PhraseRecipe:
             raise UsageError(f"max_length: expected 1 or more, found {max_length}")
         self._options = ["--phrases", "--max-length", str(max_length), "--smoothing", smoothing]
         if reordering != "none":
+            try:
+                ReorderingModel.parse(reordering)
+            except BadField as bad:
+                raise UsageError(f"reordering: expected {bad.expected}, found {bad.found}") from None
             self._options += ["--reordering", reordering]
 
     def steps(self, text: Ingredients) -> Iterator[RecipeStep]:

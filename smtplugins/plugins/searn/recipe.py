@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Literal
 
+from smtplugins.contracts.errors import UsageError
 from smtplugins.contracts.recipes import LINKS, MODEL, Ingredients, RecipeStep
 
 _LABELS, _FOLDER = "labels", "policy"
@@ -18,7 +20,17 @@ class AmasisRecipe:
     config = f"{_FOLDER}/run.yaml"
     tuning: tuple[str, ...] = ()
 
-    def __init__(self, history: str = "label,depth", base: str = "perceptron", iterations: int = 3) -> None:
+    def __init__(
+        self,
+        history: str = "label,depth",
+        base: Literal["perceptron", "logistic"] = "perceptron",
+        iterations: int = 3,
+    ) -> None:
+        from smtplugins.plugins.searn.learning.train_command import read_history
+
+        if iterations < 1:
+            raise UsageError(f"iterations: expected 1 or more, found {iterations}")
+        read_history(history)
         self._options = ["--base", base, "--iterations", str(iterations)]
         if history != "none":
             self._options += ["--history", history]
