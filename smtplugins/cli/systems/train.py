@@ -117,8 +117,6 @@ def _show_result(system: TrainedSystem, style: str) -> None:
     options.show(printing.render(rows, ["text", "metric", "score", "low", "high", "signature"], style))
     if style == "text":
         options.show()
-        if system.tuned:
-            options.show("Weights were learnt from dev: its scores are too high.")
         if not system.raw:
             options.show("Prepared text was judged, not raw text: compare such scores with their like only.")
         options.show(f"smt decode -c {shlex.quote(str(system.config))} translates with it.")

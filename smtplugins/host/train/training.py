@@ -26,8 +26,7 @@ if TYPE_CHECKING:
 class TrainedSystem:
     """A system in its folder: the scores of its translations by text, and what the steps took that this call ran.
 
-    ``raw``: translations were judged as text like the user's, and not as prepared text. ``tuned``: weights were learnt
-    from the dev text.
+    ``raw``: translations were judged as text like the user's, and not as prepared text.
     """
 
     folder: Path
@@ -35,7 +34,6 @@ class TrainedSystem:
     scores: Mapping[str, Any] = field(default_factory=dict)
     costs: Sequence[StepCost] = ()
     raw: bool = True
-    tuned: bool = True
 
     @property
     def config(self) -> Path:
@@ -58,7 +56,7 @@ def train(
     steps = plan.steps(recipe)
     say = (lambda text: None) if quiet else _say
     _check(host, plan, steps)
-    check_texts(plan, say)
+    check_texts(plan, (lambda text: None) if dry else say)
     if dry:
         return TrainedSystem(folder, steps)
     record = runs.manifest(
@@ -76,7 +74,7 @@ def train(
         runs.RunDirectory.create(folder, record, resume=resume, learns=False),
     ):
         costs = build.run(steps, lambda step: check_words(folder, step, steps))
-    return TrainedSystem(folder, steps, dict(_scores(folder, steps)), costs, plan.restores, recipe.tuning is not None)
+    return TrainedSystem(folder, steps, dict(_scores(folder, steps, recipe.tuning is not None)), costs, plan.restores)
 
 
 def _check(host: Host, plan: TrainPlan, steps: Iterable[RecipeStep]) -> None:
@@ -116,7 +114,11 @@ def _say(text: str) -> None:
     sys.stderr.flush()
 
 
-def _scores(folder: Path, steps: Iterable[RecipeStep]) -> Iterator[tuple[str, Any]]:
+def _scores(folder: Path, steps: Iterable[RecipeStep], tuned: bool) -> Iterator[tuple[str, Any]]:
+    """The scores of each text; the signature says that weights were learnt from it."""
     for step in steps:
         if step.name.startswith("evaluate-") and step.output is not None:
-            yield step.name.partition("-")[2], json.loads((folder / step.output).read_text(encoding="utf-8"))
+            name = step.name.partition("-")[2]
+            rows = json.loads((folder / step.output).read_text(encoding="utf-8"))
+            mark = "|in-sample" if tuned and name == "dev" else ""
+            yield name, [{**row, "signature": f"{row['signature']}{mark}"} for row in rows]
