@@ -71,24 +71,23 @@ def _add_models(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> None:
     """Run the command."""
     host = options.load_host(args)
-    plugins = [os.path.abspath(name) if os.path.exists(name) else name for name in args.plugin]
-    given: dict[str, Any] = {"folder": args.output, "dry": args.dry_run, "plugins": plugins}
+    given: dict[str, Any] = {"folder": args.output, "dry": args.dry_run, "plugins": args.plugin}
     given["memory"] = options.memory_limit(args)
     system = options.call(host.train, args, **given)
     if args.dry_run:
-        _show_plan(system, plugins)
+        _show_plan(system, args.plugin)
     else:
         _show_result(system, args.format)
 
 
 def _show_plan(system: TrainedSystem, plugins: list[str]) -> None:
     """Print the plan as a script."""
-    from smtplugins.host.train.build_folder import PLUGINS, shell_line
+    from smtplugins.host.train.build_folder import PLUGINS, all_plugins, shell_line
 
     folder = shlex.quote(str(system.folder))
     options.show(f"mkdir -p {folder} && cd {folder}")
-    if plugins:
-        options.show(f"export {PLUGINS}={shlex.quote(','.join(plugins))}")
+    if names := all_plugins(plugins):
+        options.show(f"export {PLUGINS}={shlex.quote(','.join(names))}")
     made: set[str] = set()
     for step in system.steps:
         parents = sorted({os.path.dirname(name) for name in step.makes if os.path.dirname(name)} - made)

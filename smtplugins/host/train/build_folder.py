@@ -15,7 +15,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -27,6 +27,7 @@ from smtplugins.host.loading.manager import names_in
 from smtplugins.host.runs import file_hash, sweep
 
 PLUGINS = "SMT_PLUGINS"
+_CACHES = ("SMT_CACHE", "SMT_SCORE_CACHE")
 _STEPS = "steps"
 # Modules are not looked for in the folder.
 _COMMAND = "import sys; sys.path[:] = filter(None, sys.path); from smtplugins.cli.main import main; sys.exit(main())"
@@ -44,6 +45,12 @@ class StepCost:
     seconds: float
     cpu: float
     memory: int
+
+
+def all_plugins(plugins: Iterable[str]) -> list[str]:
+    """Plugins of the environment and further ones, by names that hold in any folder."""
+    names = dict.fromkeys((*names_in(PLUGINS), *plugins))
+    return [os.path.abspath(name) if os.path.exists(name) else name for name in names]
 
 
 def total_cost(costs: Sequence[StepCost]) -> StepCost:
@@ -66,8 +73,11 @@ class BuildFolder:
     ) -> None:
         self.path = path
         self._say, self._quiet = say, quiet
-        self._shown_plugins = f"{PLUGINS}={shlex.quote(','.join(plugins))} " if plugins else ""
-        self._environment = {**os.environ, PLUGINS: ",".join([*names_in(PLUGINS), *plugins])}
+        names = all_plugins(plugins)
+        self._shown_plugins = f"{PLUGINS}={shlex.quote(','.join(names))} " if names else ""
+        caches = {name: os.environ.get(name, "") for name in _CACHES}
+        places = {name: os.path.abspath(place) for name, place in caches.items() if place not in ("", "off")}
+        self._environment = {**os.environ, PLUGINS: ",".join(names), **places}
 
     @contextlib.contextmanager
     def alone(self) -> Iterator[None]:

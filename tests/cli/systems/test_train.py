@@ -212,3 +212,13 @@ def test_killed_runs_and_the_script_end_in_the_same_bytes(tmp_path: Path, server
             name: text for name, text in script.items() if name != "tuning/manifest.json"
         }
     assert json.loads(ends[0]["dev/scores.json"])[0]["metric"] == "BLEU"
+
+
+def test_plugins_are_found_in_the_folder_of_the_system(smt: Smt, monkeypatch: pytest.MonkeyPatch) -> None:
+    code = "from smtplugins.contracts.hookspecs import hookimpl\n@hookimpl\ndef smt_recipes():\n    return []\n"
+    for name in ("mine.py", "more.py"):
+        Path(name).write_text(code)
+    monkeypatch.setenv("SMT_PLUGINS", "mine.py")
+    plan = smt("train", *TEXTS, "-o", "out", "--dry-run", "--plugin", "more.py").ok()
+    here = os.getcwd()
+    assert plan.splitlines()[1] == f"export SMT_PLUGINS={here}/mine.py,{here}/more.py"

@@ -104,6 +104,18 @@ def test_a_failed_step_says_how_to_see_and_how_to_go_on(tmp_path: Path) -> None:
         build.run((STEPS[0], bad))
 
 
+def test_relative_caches_are_where_they_were(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("SMT_CACHE", "cache")
+    monkeypatch.setenv("SMT_SCORE_CACHE", "off")
+    (tmp_path / "out").mkdir()
+    run(
+        tmp_path / "out",
+        [step("env", "import os; print(os.environ['SMT_CACHE'], os.environ['SMT_SCORE_CACHE'])", "e", output="e")],
+    )
+    assert (tmp_path / "out/e").read_text() == f"{tmp_path}/cache off\n"
+
+
 def test_costs_are_summed() -> None:
     one, two = StepCost("one", 1.5, 1.0, 300), StepCost("two", 2.5, 3.0, 200)
     assert total_cost([one, two]) == StepCost("total", 4.0, 4.0, 300)
