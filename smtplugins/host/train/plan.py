@@ -167,9 +167,11 @@ def _prepare(name: str, what: str, folder: str, given: Iterable[str], share: flo
 
 def whole_path(path: str | os.PathLike[str]) -> Path:
     """A path that holds in any folder."""
-    if os.fspath(path) == "-":
-        raise UsageError("texts to train on are read more than once: expected a file, found standard input")
-    return Path(os.path.abspath(path))
+    name = os.fspath(path)
+    if name == "-" or not (os.path.isfile(name) or os.path.isdir(name) or not os.path.exists(name)):
+        what = "standard input" if name == "-" else f"the pipe or device {name}"
+        raise UsageError(f"texts to train on are read more than once: expected a file, found {what}")
+    return Path(os.path.abspath(name))
 
 
 def _references(name: str, pair: TextPair) -> tuple[str, ...]:

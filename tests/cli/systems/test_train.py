@@ -76,6 +76,7 @@ def test_translations_and_references_are_both_raw_or_both_prepared(smt: Smt, wor
         (("--test", "c.de"), "--test: expected a source file and a reference file, found 1"),
         (("--test", "c.de", "missing"), "missing: No such file"),
         (("--lm-text", "-"), "texts to train on are read more than once: expected a file, found standard input"),
+        (("--lm-text", "/dev/null"), "expected a file, found the pipe or device /dev/null"),
         (("--max-ratio", "0.5"), "max-ratio"),
         (("-m", "blue"), "unknown metric 'blue'; did you mean 'bleu'?"),
         (("--learner", "mart"), "unknown learner 'mart'"),
