@@ -14,7 +14,7 @@ from smtplugins.contracts.spec import suggestion
 from smtplugins.host.arguments import argument
 from smtplugins.host.text.casing import Truecaser, capitalized
 from smtplugins.host.text.characters import clean_words
-from smtplugins.host.text.tokenizers import check_tokenizer, make_detokenizer, make_tokenizer
+from smtplugins.host.text.tokenizers import check_language, check_tokenizer, make_detokenizer, make_tokenizer
 
 CASES = ("keep", "lower", "true")
 TRUE = "true"
@@ -34,6 +34,8 @@ class SideSettings:
         check_tokenizer(self.tokenize)
         if self.case not in CASES:
             raise UsageError(f"{argument('case')}: unknown case {self.case!r}{suggestion(self.case, CASES)}")
+        if self.language is not None:
+            check_language(self.language, argument("languages"))
         if self.tokenize == "moses" and self.language is None:
             raise UsageError(
                 f"{argument('tokenize')} moses needs the languages of the text ({argument('languages')}), "

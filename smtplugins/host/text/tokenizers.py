@@ -5,6 +5,7 @@ Tokens are not escaped, as by `tokenizer.perl -no-escape`: `--escape moses` of o
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -13,6 +14,7 @@ from smtplugins.contracts.spec import suggestion
 from smtplugins.host.arguments import argument
 
 TOKENIZERS = ("none", "moses", "13a", "intl")
+_CODE = re.compile("[a-z]{2,3}", re.ASCII)
 _PACKAGES = {"moses": "sacremoses", "13a": "sacrebleu", "intl": "sacrebleu"}
 
 
@@ -20,6 +22,12 @@ def check_tokenizer(name: str) -> None:
     """Refuse the name of an unknown tokenizer."""
     if name not in TOKENIZERS:
         raise UsageError(f"{argument('tokenize')}: unknown tokenizer {name!r}{suggestion(name, TOKENIZERS)}")
+
+
+def check_language(code: str, what: str) -> None:
+    """Refuse what is no code of a language: sacremoses takes any text, and `english` for another than `en`."""
+    if not _CODE.fullmatch(code):
+        raise UsageError(f"{what}: expected the code of a language, such as de, found {code!r}")
 
 
 def make_tokenizer(name: str, language: str | None) -> Callable[[str], str] | None:
@@ -52,6 +60,7 @@ def make_detokenizer(language: str, what: str, *, escaped: bool = True) -> Calla
 
     ``what`` needs it, says the error if there is no sacremoses.
     """
+    check_language(language, what)
     detokenizer: Any = _sacremoses(what).MosesDetokenizer(lang=language)
     options = {} if escaped else {"unescape": False}
     return lambda tokens: str(detokenizer.detokenize(list(tokens), **options))

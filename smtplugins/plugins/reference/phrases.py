@@ -13,7 +13,7 @@ from smtformats.grammar.rules import NonTerminal, Rule
 from smtplugins.contracts.decoders import Decoding
 from smtplugins.contracts.errors import UsageError
 from smtplugins.contracts.options import option
-from smtplugins.contracts.tools.decoding import PhraseTableOptions, SentenceParser, Times, added, nats
+from smtplugins.contracts.tools.decoding import PhraseTableOptions, SentenceParser, Times, added, check_phrases, nats
 from smtplugins.contracts.tools.features import column_names
 from smtplugins.contracts.tools.grammars import Edges, Rules, Vocabulary
 from smtplugins.plugins.reference.stacks import Hypothesis, Option, PhraseStep, SpanPhrases, StackLimits, StackSearch
@@ -79,6 +79,8 @@ class ReferencePhrase:
         if self._weighted is None or self._weights is not model.weights:
             self._weights = model.weights
             self._weighted = self._parser.weighted(model.weights)
+            for owner, columns in self._parser.static_columns():
+                check_phrases(owner, columns)
         weighted = self._weighted
         return (self._decode(sentence, weighted, graphs) for sentence in sentences)
 

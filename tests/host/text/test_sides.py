@@ -49,6 +49,8 @@ def test_the_language_of_a_file(file: str, language: str | None) -> None:
     [
         ({"tokenize": "x"}, "unknown tokenizer 'x'"),
         ({"case": "upper"}, "case: unknown case 'upper'; "),
+        ({"language": "english"}, "languages: expected the code of a language, such as de, found 'english'"),
+        ({"language": "EN"}, "languages: expected the code of a language, such as de, found 'EN'"),
         ({"tokenize": "moses"}, r"tokenize moses needs the languages of the text \(languages\)"),
     ],
 )

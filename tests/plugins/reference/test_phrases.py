@@ -227,6 +227,14 @@ def test_options_that_do_not_fit(host: Host, options: str, message: str) -> None
         host.registry.make("decoders", f"reference-phrase,{options}", given={"resources": Resources()})
 
 
+def test_rules_with_gaps_are_refused(host: Host, tmp_path: Path) -> None:
+    table = tmp_path / "rules"
+    table.write_text("[X] ||| [X,1] b ||| [X,1] y ||| p=1\n")
+    decoder = host.registry.make("decoders", "reference-phrase", given={"resources": Resources((RuleTable(table),))})
+    with pytest.raises(UsageError, match="rules: expected phrases, found rules with gaps"):
+        list(decoder.decode([Sentence("0", ("a", "b"))], Model({})))
+
+
 def test_features_in_c_have_no_form_in_python(host: Host) -> None:
     from smtplugins import Offer
     from smtplugins.host.features.scoring import Active

@@ -18,7 +18,15 @@ import numpy as np
 from smtplugins.contracts.decoders import Decoding
 from smtplugins.contracts.errors import SmtError, UsageError
 from smtplugins.contracts.options import check_bounds, fill, option
-from smtplugins.contracts.tools.decoding import ForestDecoder, PhraseTableOptions, SentenceParser, Times, added, nats
+from smtplugins.contracts.tools.decoding import (
+    ForestDecoder,
+    PhraseTableOptions,
+    SentenceParser,
+    Times,
+    added,
+    check_phrases,
+    nats,
+)
 from smtplugins.contracts.tools.features import SearchScorers
 from smtplugins.contracts.tools.search import SearchLimit, forest_of_parse, joint_scorer
 from smtplugins.plugins.searn.decoding.following import Follower, load_policy, monotone
@@ -117,8 +125,7 @@ class Amasis(ForestDecoder["WeightedParser"]):
         weighted = self.parser.weighted(weights)
         columns = self.parser.static_columns()
         for owner, part in columns:
-            if len(part.source) and int(part.source.min()) < 0:
-                raise UsageError(f"{owner}: expected phrases, found rules with gaps: the decoder hiero is for them")
+            check_phrases(owner, part)
         self._follower.begin(self.parser.tables, sum(len(part) for _, part in columns))
         return weighted
 
