@@ -12,6 +12,7 @@ from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any, overload
 
 from smtformats.display import NAMES, ROWS, html_table
+from smtformats.errors import first_of
 from smtformats.grammar.rules import NonTerminal, Rule, Symbol
 
 if TYPE_CHECKING:
@@ -38,8 +39,7 @@ class Columns:
         return len(self.offsets) - 1
 
     def __repr__(self) -> str:
-        more = f" and {len(self.names) - 5} more" if len(self.names) > 5 else ""
-        return f"<Columns: {len(self)} rows of {', '.join(self.names[:5]) or 'no names'}{more}>"
+        return f"<Columns: {len(self)} rows of {first_of(self.names, 5) or 'no names'}>"
 
     def _repr_html_(self) -> str:
         rows = [[i, *map(self[i].get, self.names[:NAMES])] for i in range(min(len(self), ROWS))]

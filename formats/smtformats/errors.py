@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 
 class FormatError(ValueError):
     """Bad data in a file. Prints as ``file:line: field N: expected ..., found ...``."""
@@ -43,3 +45,8 @@ def quote(text: str, width: int = 60) -> str:
     """Quote data for an error message: control characters escaped, cut to a width."""
     shown = text if len(text) <= width else text[: width - 3] + "..."
     return repr(shown)
+
+
+def first_of(names: Sequence[str], most: int) -> str:
+    """List the first names for a message: ``a, b and 3 more``."""
+    return ", ".join(names[:most]) + (f" and {len(names) - most} more" if len(names) > most else "")

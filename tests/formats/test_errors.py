@@ -7,7 +7,7 @@ import pickle
 import pytest
 
 from smtformats import FormatError
-from smtformats.errors import quote
+from smtformats.errors import first_of, quote
 
 
 @pytest.mark.parametrize(
@@ -30,3 +30,7 @@ def test_quote_escapes_and_cuts() -> None:
     assert quote("a\nb\x1b") == r"'a\nb\x1b'"
     assert quote("x" * 60) == repr("x" * 60)
     assert quote("x" * 61) == repr("x" * 57 + "...")
+
+
+def test_the_first_of_some_names() -> None:
+    assert [first_of("abc"[:n], 2) for n in range(4)] == ["", "a", "a, b", "a, b and 1 more"]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from smtformats.errors import first_of
 from smtformats.format import shortest
 from smtplugins.contracts.errors import PluginError
 from smtplugins.host.features.rule_columns import column_names
@@ -47,6 +48,4 @@ def _of_feature(active: Active) -> dict[str, float]:
 
 def listed_weights(weights: Mapping[str, float]) -> str:
     """The weights in one line, only the first of many."""
-    shown = [f"{name} {shortest(value)}" for name, value in weights.items()]
-    more = len(shown) - SHOWN
-    return ", ".join(shown[:SHOWN]) + (f" and {more} more" if more > 0 else "")
+    return first_of([f"{name} {shortest(value)}" for name, value in weights.items()], SHOWN)

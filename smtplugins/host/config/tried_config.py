@@ -104,7 +104,7 @@ def _sentences(host: Host, translator: Translator, path: Path | None) -> Iterato
             scheme = translator.config.escape
             return iter([Sentence("0", tuple(some if scheme is None else [unescape(word, scheme) for word in some]))])
     raise UsageError(
-        f"expected a table of words to translate, found none: name a text ({argument('sentences', '-i FILE')})"
+        f"expected a text to translate ({argument('sentences', '-i FILE')}): none can be made of words of the tables"
     )
 
 

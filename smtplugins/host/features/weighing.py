@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Mapping
 import numpy as np
 
 from smtformats import Candidates
+from smtformats.errors import first_of
 from smtplugins.contracts.errors import SmtError, UsageError
 from smtplugins.host.arguments import argument
 
@@ -68,5 +69,4 @@ class Weigher:
             if weight in idle:
                 raise UsageError(f"weight {weight!r} names no feature of {name}{suggestion(weight, self.used)}")
         if idle:
-            shown = ", ".join(idle[:10]) + (f" and {len(idle) - 10} more" if len(idle) > 10 else "")
-            note(f"these weights name no feature of the lists: {shown}")
+            note(f"these weights name no feature of the lists: {first_of(idle, 10)}")

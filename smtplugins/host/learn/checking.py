@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
+from smtformats.errors import first_of
 from smtplugins.contracts.errors import SmtError
 
 if TYPE_CHECKING:
@@ -87,7 +88,7 @@ def note_absent(problem: ListProblem, matrix: Matrix, note: Note) -> None:
 def note_constant(names: Sequence[str], note: Note) -> None:
     """Note the features that are the same in all hypotheses of each list."""
     if names:
-        named = ", ".join(map(repr, names[:_NAMED])) + (f" and {len(names) - _NAMED} more" * (len(names) > _NAMED))
+        named = first_of([repr(name) for name in names], _NAMED)
         same = "the same in all hypotheses of each list"
         if len(names) == 1:
             note(f"feature {named} is {same}: its weight is kept")

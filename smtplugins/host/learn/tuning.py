@@ -16,6 +16,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
+from smtformats.errors import first_of
 from smtplugins.contracts.errors import SmtError, UsageError
 from smtplugins.contracts.models import Model
 from smtplugins.contracts.spec import Spec, parameters
@@ -339,8 +340,8 @@ def check_finite(weights: Mapping[str, float], what: str) -> None:
     """Raise SmtError if a weight is not finite."""
     bad = [name for name, value in weights.items() if not math.isfinite(value)]
     if bad:
-        shown = ", ".join(bad[:5]) + (f" and {len(bad) - 5} more" if len(bad) > 5 else "")
-        raise SmtError(f"{what}: expected finite numbers, found {weights[bad[0]]} for {shown}: scale these features")
+        found = f"{weights[bad[0]]} for {first_of(bad, 5)}"
+        raise SmtError(f"{what}: expected finite numbers, found {found}: scale these features")
 
 
 def combine_runs(runs: Sequence[Run], how: Combine, higher: bool) -> tuple[Mapping[str, float], str]:

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from smtformats import Candidates, Format, ListColumns
+from smtformats.errors import first_of
 from smtformats.tokens import normal_id
 from smtplugins.contracts.errors import SmtError, UsageError
 from smtplugins.contracts.spec import suggestion
@@ -188,7 +189,7 @@ def pool_ids(systems: Sequence[PooledSystem], allow_partial: bool) -> list[str]:
         lacking = [key for key in ids if key not in system.places]
         if lacking:
             other = next(other for other in systems if lacking[0] in other.places)
-            shown = ", ".join(lacking[:_SHOWN]) + (f" and {len(lacking) - _SHOWN} more" if lacking[_SHOWN:] else "")
+            shown = first_of(lacking, _SHOWN)
             where = other.place(other.places[lacking[0]])
             raise SmtError(
                 f"{system.file}: expected candidates of {system.name} for all ids of {other.name}, found none for "

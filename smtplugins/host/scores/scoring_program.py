@@ -13,6 +13,7 @@ import time
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from smtformats.errors import first_of
 from smtplugins.contracts.errors import FeatureError, UsageError
 
 Row = tuple[float, ...]
@@ -79,8 +80,7 @@ def unanswered(frames: Iterable[Frame]) -> str:
     """How many items of batches are not answered, with the first keys and the first text."""
     begun = list(frames)
     keys = [json.dumps(key) for frame in begun for key in frame.items]
-    more = f" and {len(keys) - _SHOWN} more" if keys[_SHOWN:] else ""
-    shown = f"key{'s' * (len(keys) > 1)} {', '.join(keys[:_SHOWN])}{more}"
+    shown = f"key{'s' * (len(keys) > 1)} {first_of(keys, _SHOWN)}"
     return f"{len(keys)} of {sum(frame.size for frame in begun)} items ({shown}; the first is {begun[0].shown()})"
 
 

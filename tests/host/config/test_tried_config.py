@@ -63,8 +63,11 @@ def test_the_first_sentence_of_a_text(host: Host) -> None:
     [
         ({"model.weights": "none"}, "none"),
         ({"model.tables": "none"}, "none"),
-        ({"model.tables": []}, "expected a table of words to translate, found none: name a text"),
-        ({"decoder.input": "lattice"}, "expected a table of words to translate, found none: name a text"),
+        ({"model.tables": []}, r"expected a text to translate \(sentences\): none can be made"),
+        (
+            {"decoder.input": "lattice"},
+            r"expected a text to translate \(sentences\): none can be made",
+        ),
         ({"decoder.pop_limits": 3}, "has no option 'pop_limits'; did you mean 'pop_limit'"),
         ({"model.features": ["word-penaltie"]}, "did you mean 'word-penalty'"),
         ({"model.features": ["oov,tunable=false"]}, "feature 'oov' has no option 'tunable'; did you mean 'tuneable'"),

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from smtformats import FormatError
+from smtformats.errors import first_of
 from smtplugins.contracts.errors import UsageError
 from smtplugins.contracts.spec import Spec
 from smtplugins.core.extract.phrase_pairs import EXTRACT_FILES
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
 _BESIDE = (*LEXICAL_TABLES, GLUE, *EXTRACT_FILES)
 """What `smt extract` writes for other programs: our decoders make their own glue rules."""
 _TABLES = "model.tables"
+_NAMED = 10
+"""The number of files that an error names."""
 
 
 @dataclass(frozen=True)
@@ -139,7 +142,7 @@ def _is_table(host: Host, path: Path) -> bool:
 
 
 def _refuse(folder: Path, what: str, paths: Sequence[Path]) -> None:
-    names = ", ".join(path.name for path in paths)
+    names = first_of([path.name for path in paths], _NAMED)
     option = argument("paths", "--from")
     raise UsageError(f"{folder}: expected one file for {what}, found {names}; name those to use: {option} {paths[0]}")
 

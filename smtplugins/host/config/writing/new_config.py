@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from smtformats.errors import first_of
 from smtplugins.contracts.errors import UsageError
 from smtplugins.contracts.spec import Spec, convert, suggestion
 from smtplugins.host.arguments import argument
@@ -67,7 +68,7 @@ def new_config(
             lines.append(text.line(key, key.name, ""))
     unused = [*found.unused, *_replaced(found, set_values)]
     if unused:
-        note(f"not used: {', '.join(map(str, unused))}")
+        note(f"not used: {first_of([str(path) for path in unused], 10)}")
     if text.lacking:
         note(f"fill in: {', '.join(text.lacking)}")
     return "".join(lines)
@@ -157,18 +158,15 @@ def _tables(paths: Sequence[Path], text: _Text) -> Iterator[str]:
 
 def _feature(host: Host, feature: UsualFeature, text: _Text) -> Iterator[str]:
     summary = host.registry.entry("features", feature.spec.name).record.summary
+    needed = [key.name for key in option_keys(host.registry.factory("features", feature.spec.name)) if key.required]
     for spec in feature.files:
-        yield f"  - {text.spec(spec)}  # {summary}\n"
-        lacking = [
-            key.name
-            for key in option_keys(host.registry.factory("features", spec.name))
-            if key.required and key.name not in spec.options
-        ]
+        lacking = [name for name in needed if name not in spec.options]
+        options = {**spec.options, **dict.fromkeys(lacking)}
+        yield f"  - {text.spec(Spec(spec.name, options))}  # {summary}\n"
         text.lacking += [f"option {name!r} of feature {spec.name}" for name in lacking]
     if not feature.reads:
         yield f"  - {text.spec(feature.spec)}  # {summary}\n"
     elif not feature.files:
-        needed = [key.name for key in option_keys(host.registry.factory("features", feature.spec.name)) if key.required]
         options = "".join(f", {name}: " for name in needed)
         yield f"  #- {{name: {feature.spec.name}{options}}}  # {summary}\n"
 

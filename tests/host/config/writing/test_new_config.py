@@ -100,6 +100,14 @@ def test_two_files_for_the_same_use_are_named(host: Host) -> None:
         host.new_config("phrase", "modle")
 
 
+def test_of_many_files_the_first_are_named(host: Host) -> None:
+    Path("grammars").mkdir()
+    for k in range(30):
+        Path(f"grammars/grammar.{k:02}").write_text(RULES)
+    with pytest.raises(UsageError, match=r"found grammar\.00, .*, grammar\.09 and 20 more; name those to use"):
+        host.new_config("hiero", "grammars")
+
+
 def test_every_key_is_there(host: Host) -> None:
     """Without the comment signs, all keys of the records stand in it, and it reads back with their defaults."""
     for decoder in host.registry.names("decoders"):
@@ -121,8 +129,11 @@ def test_what_is_missing_is_said_and_is_an_error(host: Host) -> None:
     host.new_config("bitree", note=notes.append)
     assert notes == ["fill in: model.tables", "fill in: decoder.model_path"]
     Path("reordering").write_text(REORDERING)
-    host.new_config("phrase", ["model/phrase-table", "reordering"], note=notes.append)
-    assert notes[2:] == ["fill in: option 'model' of feature lexical-reordering"]
+    with pytest.raises(SmtError, match=r"features\.0\.model: expected text, found None"):
+        host.check_config(written(host, "phrase", ["model/phrase-table", "reordering"])[0], cache="off")
+    assert written(host, "phrase", ["reordering"])[2] == [
+        "fill in: model.tables, option 'model' of feature lexical-reordering"
+    ]
 
 
 def test_values_and_paths_of_another_folder(host: Host, tmp_path: Path) -> None:
