@@ -381,11 +381,11 @@ def _types(record: type) -> dict[str, Any]:
 
 def check_value(key: str, value: Any) -> None:
     """Raise UsageError for a value that the key, as ``model.weights``, does not take."""
-    tree, path, wanted = _Tree("", Path.cwd()), tuple(key.split(".")), RunConfig
+    tree, path = _Tree("", Path.cwd()), tuple(key.split("."))
     tree.overridden.add(path)
-    for part in path:
-        wanted = _types(wanted)[part]
-    tree.bind(value, wanted, path)
+    for part in reversed(path):
+        value = {part: value}
+    tree.bind(value, RunConfig, ())
 
 
 def read_override(text: str) -> tuple[str, Any]:

@@ -161,8 +161,8 @@ def _feature(host: Host, feature: UsualFeature, text: _Text) -> Iterator[str]:
     needed = [key.name for key in option_keys(host.registry.factory("features", feature.spec.name)) if key.required]
     for spec in feature.files:
         lacking = [name for name in needed if name not in spec.options]
-        options = {**spec.options, **dict.fromkeys(lacking)}
-        yield f"  - {text.spec(Spec(spec.name, options))}  # {summary}\n"
+        shown = Spec(spec.name, {**spec.options, **dict.fromkeys(lacking)})
+        yield f"  - {text.spec(shown)}  # {summary}\n"
         text.lacking += [f"option {name!r} of feature {spec.name}" for name in lacking]
     if not feature.reads:
         yield f"  - {text.spec(feature.spec)}  # {summary}\n"

@@ -131,9 +131,8 @@ def test_what_is_missing_is_said_and_is_an_error(host: Host) -> None:
     Path("reordering").write_text(REORDERING)
     with pytest.raises(SmtError, match=r"features\.0\.model: expected text, found None"):
         host.check_config(written(host, "phrase", ["model/phrase-table", "reordering"])[0], cache="off")
-    assert written(host, "phrase", ["reordering"])[2] == [
-        "fill in: model.tables, option 'model' of feature lexical-reordering"
-    ]
+    host.new_config("phrase", ["reordering"], note=notes.append)
+    assert notes[2:] == ["fill in: model.tables, option 'model' of feature lexical-reordering"]
 
 
 def test_values_and_paths_of_another_folder(host: Host, tmp_path: Path) -> None:
@@ -159,6 +158,8 @@ def test_values_and_paths_of_another_folder(host: Host, tmp_path: Path) -> None:
         ({"output.nbest": "many"}, r"output\.nbest: expected a whole number"),
         ({"model.features": [3]}, r"model\.features\.0: expected NAME or"),
         ({"decoder.pop_limit": "x"}, "decoder 'phrase': pop_limit: expected a whole number, found 'x'"),
+        ({"output.nbest": 0}, r"output\.nbest: expected a number from 1 on, found 0"),
+        ({"escape": "mose"}, "escape: unknown escaping 'mose'; did you mean 'moses'"),
         ({"decoder": "hiero"}, "unknown key 'decoder'"),
     ],
 )
