@@ -181,7 +181,6 @@ class TestLines:
             ('ein <n translation="x">haus', 'a <n translation="x">haus'),
             ("ein ||| haus", "a ||| house"),
             ("ein [X]", "a [X]"),
-            ("((('ein',1,1),),)", "((('ein',1,1),),)"),
             ("tja", ""),
         ],
     )
@@ -189,6 +188,10 @@ class TestLines:
         assert texts(f"ein .\n{line}\nhaus\n") == ["a .", wanted, "house"]
         # A last line without its end counts, too; Moses leaves it out.
         assert texts(f"ein .\n{line or 'ein'}") == ["a .", wanted if line else "a"]
+
+    def test_a_lattice_is_no_sentence(self) -> None:
+        with pytest.raises(FormatError, match=r"in:2: expected a sentence, as on the lines before, found a lattice"):
+            texts("ein .\n((('ein',1,1),),)\n")
 
     def test_nothing(self) -> None:
         assert texts("") == []
