@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import importlib.util
 import os
+import weakref
 from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -46,7 +47,7 @@ def check_at_least(who: str, option: str, value: int, least: int) -> None:
 class OnnxModel:
     """An ONNX file. ``run`` takes arrays by input name, casts them to the types of the inputs and returns outputs.
 
-    It is opened on first use: a session has threads, which do not survive the fork of worker processes. ``threads``
+    It is opened on first use, and again after a fork: a session has threads, which a fork does not copy. ``threads``
     is the number of CPU threads, 0 for as many as there are cores.
     """
 
@@ -54,10 +55,17 @@ class OnnxModel:
         self.path = path
         self._threads = threads
         self._session: Any = None
-        self._owner = 0
+        _models.add(self)
+
+    def forget(self) -> None:
+        """Leave the session to another process: its end here would wait for threads that are there alone."""
+        _others.append(self._session)
+        self._session = None
 
     def _opened(self) -> Any:
-        if self._session is None or self._owner != os.getpid():
+        if self._session is None:
+            # What is translated here is nobody else's business, not even how often.
+            os.environ.setdefault("ORT_DISABLE_TELEMETRY", "1")
             import onnxruntime
 
             options = onnxruntime.SessionOptions()
@@ -72,7 +80,6 @@ class OnnxModel:
             except Exception as error:
                 text = " ".join(str(error).split())
                 raise bad_file(self.path, "an ONNX model that onnxruntime opens", text) from None
-            self._owner = os.getpid()
         return self._session
 
     @functools.cached_property
@@ -132,3 +139,16 @@ class OnnxModel:
             expected = f"input {name} of shape batch x heads x length x dimensions, heads and dimensions fixed"
             raise bad_file(self.path, expected, str(shape))
         return np.zeros((count, shape[1], 0, shape[3]), dtype=kind)
+
+
+_models: weakref.WeakSet[OnnxModel] = weakref.WeakSet()
+_others: list[Any] = []
+"""Sessions of the processes that this one was forked from."""
+
+
+def _forget_sessions() -> None:
+    for model in list(_models):
+        model.forget()
+
+
+os.register_at_fork(after_in_child=_forget_sessions)

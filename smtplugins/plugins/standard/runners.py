@@ -5,6 +5,7 @@ from __future__ import annotations
 import collections
 import contextlib
 import functools
+import gc
 import itertools
 import os
 import pickle
@@ -110,8 +111,16 @@ class _Worker:
         self.connection, far = context.Pipe()
         # A pipe closes when all copies of its other end are closed: workers must not keep inherited copies.
         foreign = [self.connection, *(other.connection for other in others)]
-        self.process = context.Process(target=_serve, args=(far, foreign, function, setup))
-        self.process.start()
+        collecting = gc.isenabled()
+        self.process = context.Process(target=_serve, args=(far, foreign, function, setup, collecting))
+        # What is garbage here must not be collected there: an inference session would wait for threads that a fork
+        # does not copy.
+        gc.disable()
+        try:
+            self.process.start()
+        finally:
+            if collecting:
+                gc.enable()
         far.close()
 
     def send(self, chunk: list[Any]) -> None:
@@ -155,8 +164,15 @@ class _Worker:
 
 
 def _serve(
-    connection: Connection, foreign: list[Connection], function: Callable[..., Any], setup: Callable[[], Any] | None
+    connection: Connection,
+    foreign: list[Connection],
+    function: Callable[..., Any],
+    setup: Callable[[], Any] | None,
+    collecting: bool,
 ) -> None:
+    gc.freeze()
+    if collecting:
+        gc.enable()
     # An interrupt goes to the whole process group; only the parent handles it, and ends its workers.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, signal.SIG_DFL)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -23,12 +24,17 @@ print(sorted({'onnxruntime', 'tokenizers'} & set(sys.modules)), code, file=sys.s
 """
 
 
-def test_the_libraries_are_imported_only_for_scores(tmp_path: Path) -> None:
+def test_the_libraries_are_imported_only_for_scores_and_tell_nobody(tmp_path: Path) -> None:
     path = trial.tiny_quality(tmp_path)["path"]
     nbest = tmp_path / "list.nbest"
     nbest.write_text("0 ||| a ||| x= 1 ||| 1\n", encoding="utf-8")
     (tmp_path / "source").write_text("b\n", encoding="utf-8")
     feature = f"neural-quality,path={path}"
+    # onnxruntime would keep there what it sends about its use, and send it.
+    home = tmp_path / "home"
+    home.mkdir()
+    environment = {**os.environ, "HOME": str(home), "XDG_CACHE_HOME": ""}
+    environment.pop("ORT_DISABLE_TELEMETRY", None)
     for command, imported in (
         (["features"], []),
         (["features", "show", "neural-quality"], []),
@@ -39,8 +45,11 @@ def test_the_libraries_are_imported_only_for_scores(tmp_path: Path) -> None:
         ),
     ):
         # Not in the current folder: `-c` puts it first on the path, and the sources there lack the native modules.
-        done = subprocess.run([sys.executable, "-c", WATCH, *command], cwd=tmp_path, capture_output=True, text=True)
+        done = subprocess.run(
+            [sys.executable, "-c", WATCH, *command], cwd=tmp_path, env=environment, capture_output=True, text=True
+        )
         assert done.stderr.splitlines()[-1] == f"{imported} 0", command
+    assert [path.name for path in home.rglob("*onnx*")] == []
 
 
 @pytest.mark.parametrize("kind", ["features", "metrics"])

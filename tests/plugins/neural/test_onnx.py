@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import math
 from collections.abc import Callable
@@ -19,6 +20,7 @@ from smtplugins.plugins.neural import trial
 from smtplugins.plugins.neural.lm import NeuralLm
 from smtplugins.plugins.neural.runtime import OnnxModel
 from smtplugins.plugins.neural.seq2seq import NeuralSeq2seq
+from smtplugins.plugins.standard.runners import Processes
 from tests.plugins.neural.tiny import (
     CLS,
     LISTS,
@@ -348,3 +350,21 @@ class TestFiles:
         model = OnnxModel(tmp_path / "model.onnx", threads=1)
         assert model.inputs.keys() == {"input_ids", "attention_mask"}
         assert model._session.get_session_options().intra_op_num_threads == 1
+
+
+def test_sessions_from_before_a_fork_are_not_ended_after_it(tmp_path: Path) -> None:
+    # Their threads are not there; the first worker opens the model again, the second lets it go.
+    feature = NeuralLm(**trial.tiny_lm(tmp_path), threads=2)
+    expected = [table(feature.score_candidates(None, nbest)) for nbest in LISTS[:2]]
+
+    def score(nbest: Candidates) -> Any:
+        return table(held[0].score_candidates(None, nbest))
+
+    def drop(nbest: Candidates) -> int:
+        held.clear()
+        return gc.collect() * 0
+
+    held = [feature]
+    del feature
+    assert list(Processes(1).map(score, LISTS[:2])) == expected
+    assert list(Processes(1).map(drop, LISTS[:2])) == [0, 0]

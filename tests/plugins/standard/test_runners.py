@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import gc
 import multiprocessing
 import os
 import signal
@@ -220,3 +221,35 @@ def test_interrupt_leaves_no_process_behind(tmp_path: Path) -> None:
         with contextlib.suppress(ProcessLookupError):
             os.kill(worker, 0)
             pytest.fail(f"worker {worker} is still there")
+
+
+def test_garbage_of_the_parent_is_not_collected_by_workers() -> None:
+    # The end of an inference session waits for its threads for ever in a process that has not got them.
+    class Session:
+        def __init__(self) -> None:
+            self.itself = self
+
+        def __del__(self) -> None:
+            ended.append(os.getpid())
+
+    def collect(item: int) -> list[int]:
+        own = Own()
+        own.itself = own
+        del own
+        gc.collect()
+        return [*ended, *collected]
+
+    class Own:
+        itself: Any
+
+        def __del__(self) -> None:
+            collected.append(0)
+
+    ended: list[int] = []
+    collected: list[int] = []
+    gc.collect()
+    Session()
+    assert list(Processes(2, chunk=1).map(collect, range(2))) == [[0], [0]]
+    assert gc.isenabled()
+    gc.collect()
+    assert ended == [os.getpid()]
