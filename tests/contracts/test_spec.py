@@ -5,6 +5,9 @@
 
 from __future__ import annotations
 
+import abc
+import collections
+import enum
 import functools
 import inspect
 import os
@@ -17,7 +20,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from smtplugins.contracts.errors import UsageError
-from smtplugins.contracts.spec import Spec, build, convert, parameters, shown_type, suggestion
+from smtplugins.contracts.spec import Spec, build, convert, evaluated, parameters, shown_type, suggestion
 
 
 @pytest.mark.parametrize(
@@ -183,6 +186,14 @@ def test_variable_arguments_are_no_options() -> None:
     def make(*args: int, order: int = 1, **more: int) -> None: ...
 
     assert list(parameters(make)) == ["order"]
+
+
+@pytest.mark.parametrize(
+    "make", [type("Plain", (), {}), type("Sealed", (abc.ABC,), {}), collections.Counter, enum.Enum, Made, object]
+)
+def test_signatures_are_those_of_inspect(make: type) -> None:
+    """Classes without a constructor are told without `inspect`, which reads the text of object's signature."""
+    assert list(evaluated(make).parameters) == list(inspect.signature(make).parameters)
 
 
 def test_unknown_option_suggests() -> None:
