@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import functools
+import gc
 import importlib
 import os
 import signal
@@ -73,7 +74,11 @@ COMMANDS = {
 def main(argv: Sequence[str] | None = None) -> int:
     """Run a command; return the exit code."""
     with named_as_options():
-        return _main(argv)
+        code = _main(argv)
+    if argv is None:
+        # Python looks for garbage twice when it ends; once is enough.
+        gc.disable()
+    return code
 
 
 def _main(argv: Sequence[str] | None) -> int:
