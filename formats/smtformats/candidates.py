@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import TYPE_CHECKING, TypeVar
 
 from smtformats.columns import Columns
 from smtformats.display import NAMES, ROWS, html_table
 from smtformats.errors import FormatError, quote
-from smtformats.structure import Point, Segment, points_of, segments_of, tree_of
+from smtformats.nbest.shared.structure import Point, Segment, points_of, segments_of, tree_of
+from smtformats.records import dataclass
 
 if TYPE_CHECKING:
     from smtformats.tree.trees import Tree

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from typing import TYPE_CHECKING, Any, overload
 
 from smtformats.display import NAMES, ROWS, html_table
 from smtformats.errors import first_of
 from smtformats.grammar.rules import NonTerminal, Rule, Symbol
+from smtformats.records import dataclass
 
 if TYPE_CHECKING:
     import numpy as np

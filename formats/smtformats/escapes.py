@@ -19,8 +19,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from functools import cached_property
+
+from smtformats.records import dataclass
 
 
 @dataclass(frozen=True)

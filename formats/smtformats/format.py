@@ -8,12 +8,12 @@ import importlib
 import os
 import pkgutil
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
 from typing import Any, TextIO
 
 import smtformats
 from smtformats.errors import FormatError, quote
 from smtformats.files import MAX_LINE_BYTES, MAX_UNPACKED_BYTES, Lines
+from smtformats.records import dataclass
 
 _SHOWN = 16
 _BEGINNINGS = {"alignment": tuple(b"%d-" % digit for digit in range(10)), "hypergraph": (b"(((",), "tree": (b"(",)}

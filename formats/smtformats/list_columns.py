@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from smtformats.candidates import Candidates
 from smtformats.columns import Columns, StringTable
 from smtformats.display import ROWS, html_table
+from smtformats.records import dataclass
 
 if TYPE_CHECKING:
     from smtformats.columns import Floats, Ints

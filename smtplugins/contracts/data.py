@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from smtformats.corpus.segments import Mark
 from smtformats.hypergraph.graph import GraphColumns
+from smtformats.records import dataclass
 
 Scores = Any
 """Columns, an array (rows, or rows x components), or a sequence of floats: one row for each item scored."""

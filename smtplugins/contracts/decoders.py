@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
+
+from smtformats.records import dataclass
 
 if TYPE_CHECKING:
     from smtplugins.contracts.data import Sentence

@@ -6,10 +6,11 @@ import hashlib
 import json
 import shutil
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from pathlib import Path
 from typing import Protocol
 
+from smtformats.records import dataclass
 from smtplugins.contracts.errors import SmtError
 
 WEIGHTS = "weights.txt"

@@ -5,9 +5,11 @@ from __future__ import annotations
 import importlib
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+from smtformats.records import dataclass
 
 if TYPE_CHECKING:
     import argparse

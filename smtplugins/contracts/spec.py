@@ -16,10 +16,11 @@ import types
 import typing
 import weakref
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import Any
 
+from smtformats.records import dataclass
 from smtplugins.contracts.errors import UsageError
 from smtplugins.contracts.options import PARAMETER, grouped, option_docs, option_parameters, options_class
 
@@ -147,11 +148,11 @@ def _evaluate(make: Callable[..., Any]) -> inspect.Signature:
     return found.replace(parameters=each)
 
 
-def _is_plain(make: type) -> bool:
+def _is_plain(make: Any) -> bool:
     """Whether a class is made like `object`, without arguments."""
-    if type(make).__call__ is not type.__call__ or make.__new__ is not object.__new__:
+    if type(make).__call__ is not type.__call__ or hasattr(make, "__signature__"):
         return False
-    return make.__init__ is object.__init__ and not hasattr(make, "__signature__")
+    return make.__init__ is object.__init__ and make.__new__ is object.__new__
 
 
 def _names_at(make: Callable[..., Any]) -> dict[str, Any]:

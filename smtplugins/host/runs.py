@@ -9,10 +9,11 @@ import os
 import platform
 import sys
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from smtformats.records import dataclass
 from smtplugins.contracts.errors import UsageError
 from smtplugins.host.arguments import argument
 

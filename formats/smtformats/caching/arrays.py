@@ -11,9 +11,10 @@ import mmap
 import os
 import struct
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+from smtformats.records import dataclass
 
 State = tuple[int, ...]
 Parts = dict[str, Any]  # arrays by name

@@ -14,7 +14,6 @@ import io
 import os
 import time
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +21,7 @@ from smtformats.caching.arrays import ABOUT, PART, Keeper, State
 from smtformats.columns import GrammarColumns
 from smtformats.files import MAX_UNPACKED_BYTES, open_bytes, shown_name
 from smtformats.format import Format
+from smtformats.records import dataclass
 
 OFF = "off"
 SUFFIX = ".columns"

@@ -28,7 +28,6 @@ import io
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from functools import partial
 from typing import TextIO
 
@@ -48,6 +47,7 @@ from smtformats.config.settings import (
 from smtformats.errors import quote
 from smtformats.files import Lines
 from smtformats.format import Format, Number, first_lines
+from smtformats.records import dataclass
 from smtformats.tokens import BadField, blanks, trim
 from smtformats.weights import moses as weights
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 import difflib
 import io
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
 from typing import TextIO
 
 from smtformats.errors import FormatError, quote
 from smtformats.files import Lines
+from smtformats.records import dataclass
 from smtformats.tokens import BadField, numbers
 from smtformats.writing import write_each
 

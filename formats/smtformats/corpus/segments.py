@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Literal
 
 from smtformats.errors import quote
 from smtformats.files import Lines
+from smtformats.records import dataclass
 from smtformats.tokens import BadField, is_id
 
 Side = Literal["source", "reference", "text"]

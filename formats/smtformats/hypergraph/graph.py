@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, Any
 
 from smtformats.columns import GrammarColumns, StringTable
 from smtformats.grammar.rules import Rule
 from smtformats.grammar.shared.gather import Numbering, grammar_columns
 from smtformats.hypergraph.shared.sentence import ends
+from smtformats.records import dataclass
 from smtformats.tokens import BadField
 
 if TYPE_CHECKING:

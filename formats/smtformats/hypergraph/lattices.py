@@ -11,12 +11,13 @@ from __future__ import annotations
 import heapq
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from smtformats.errors import quote
 from smtformats.grammar.rules import NonTerminal, Rule
 from smtformats.hypergraph.graph import Edge, GraphBuilder, GraphColumns
+from smtformats.records import dataclass
 from smtformats.tokens import BadField
 
 EPSILON = "*EPS*"

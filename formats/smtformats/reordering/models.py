@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from types import MappingProxyType
 
 from smtformats.errors import quote
+from smtformats.records import dataclass
 from smtformats.tokens import BadField
 
 CLASSES: Mapping[str, tuple[str, ...]] = MappingProxyType(

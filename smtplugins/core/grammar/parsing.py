@@ -19,12 +19,13 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import TYPE_CHECKING, Any
 
 from smtformats.grammar.rules import Rule
 from smtformats.hypergraph.graph import GraphColumns
 from smtformats.hypergraph.lattices import arcs_of
+from smtformats.records import dataclass
 from smtplugins.core._core import parse_arcs
 from smtplugins.core.grammar.parsed_forest import TOP, Forest, MintedRules, weighted_sum
 from smtplugins.core.grammar.tables import Grammar, GrammarPart, ScoredGrammar, Tables

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from smtformats.records import dataclass
 from smtplugins.core._core import count_flags, target_order
 from smtplugins.core.vocabulary import Vocabulary
 

@@ -8,12 +8,13 @@ from __future__ import annotations
 import copy
 import itertools
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, Any
 
 from smtformats.columns import GrammarColumns, IndexedColumns, gathered
 from smtformats.grammar.rules import NonTerminal, Rule
 from smtformats.grammar.shared.gather import Numbering, grammar_columns
+from smtformats.records import dataclass
 from smtplugins.core._core import RuleTrie, rule_index, rule_scores
 from smtplugins.core.vocabulary import Vocabulary
 

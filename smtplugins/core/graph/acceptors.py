@@ -5,11 +5,11 @@ from __future__ import annotations
 import heapq
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
+from smtformats.records import dataclass
 from smtplugins.core.graph.hypergraph import Hypergraph
 
 NOWHERE = float("-inf")

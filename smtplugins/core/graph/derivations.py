@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, overload
+
+from smtformats.records import dataclass
 
 if TYPE_CHECKING:
     import numpy as np

@@ -7,7 +7,7 @@ gather; features of most edges in a dense block, a column for each; the rest in 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -19,6 +19,7 @@ from smtformats.columns import GrammarColumns, StringTable
 from smtformats.grammar.rules import Rule
 from smtformats.grammar.shared.gather import Numbering
 from smtformats.hypergraph.graph import GraphBuilder, GraphColumns
+from smtformats.records import dataclass
 from smtplugins.core import _core
 
 Ints = NDArray[np.integer]

@@ -7,11 +7,11 @@ import errno
 import os
 import stat
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from smtformats.errors import FormatError
 from smtformats.files import open_binary_write, open_bytes, shown_name
+from smtformats.records import dataclass
 from smtplugins.core._core import ArpaReader, load_binary
 
 if TYPE_CHECKING:

@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, cast
 
+from smtformats.records import dataclass
 from smtplugins.core.search.phrase_options import EditedForest
 
 if TYPE_CHECKING:

@@ -7,11 +7,11 @@ and a phrase; a first phrase is a set by itself. So searches over forests apply,
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, cast
 
 from smtformats.grammar.rules import NonTerminal, Rule
 from smtformats.grammar.shared.gather import grammar_columns
+from smtformats.records import dataclass
 from smtplugins.core.grammar.parsed_forest import TOP
 from smtplugins.core.grammar.tables import Grammar
 from smtplugins.core.search.phrase_options import EditedForest

@@ -7,9 +7,9 @@ the same arrays, but some rules may be in no bundle, and the rules of a span nee
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, cast
 
+from smtformats.records import dataclass
 from smtplugins.core.grammar.parsed_forest import Forest
 
 if TYPE_CHECKING:

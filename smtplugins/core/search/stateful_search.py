@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
 from smtformats.grammar.shared.gather import Numbering
+from smtformats.records import dataclass
 from smtplugins.core import _core
 from smtplugins.core._core import Refined as Refined
 from smtplugins.core._core import Searcher as Searcher

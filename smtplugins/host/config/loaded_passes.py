@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from smtformats.records import dataclass
 from smtplugins.contracts.errors import UsageError
 from smtplugins.host.features.rule_columns import column_names, sorted_out
 from smtplugins.host.features.scoring import Active, activate, check_label

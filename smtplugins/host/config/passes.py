@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from smtformats.records import dataclass
 from smtplugins.contracts.options import option
 from smtplugins.contracts.spec import Spec
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
 from pathlib import Path
 
+from smtformats.records import dataclass
 from smtplugins.contracts.options import option
 from smtplugins.contracts.spec import Spec
 from smtplugins.host.config.passes import ForestPass

@@ -6,9 +6,10 @@ import contextlib
 import functools
 import os
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from smtformats.records import dataclass
 from smtplugins.host.config.loaded_passes import LoadedPass, load_passes
 from smtplugins.host.config.rule_tables import RuleTable
 from smtplugins.host.features.scoring import Active, activate, check_label

@@ -7,11 +7,11 @@ import itertools
 import os
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from smtformats import Format, FormatError, GrammarColumns
+from smtformats.records import dataclass
 from smtplugins.contracts.options import option
 from smtplugins.contracts.spec import Spec
 from smtplugins.host.files.opening import format_options, load_rules, open_known, with_options

@@ -14,7 +14,7 @@ import re
 import types
 import typing
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +22,7 @@ from smtformats.errors import quote
 from smtformats.escapes import SCHEMES
 from smtformats.files import BOM, open_bytes, shown_name
 from smtformats.grammar.shared.lines import FLOAT32_END
+from smtformats.records import dataclass
 from smtplugins.contracts.errors import SmtError, UsageError
 from smtplugins.contracts.options import option
 from smtplugins.contracts.spec import Spec, suggestion

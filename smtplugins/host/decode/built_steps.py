@@ -16,13 +16,13 @@ import math
 import os
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from smtformats.errors import quote
 from smtformats.files import open_lines
 from smtformats.grammar.rules import Rule
 from smtformats.nbest.shared.spans import clean, finite, members, shown
+from smtformats.records import dataclass
 from smtformats.tokens import BadField
 from smtplugins.contracts.decoders import BuiltStep
 

@@ -10,12 +10,13 @@ import errno
 import functools
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Sized
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TextIO
 
 from smtformats import Candidates, Format, FormatError
 from smtformats.escapes import escape
 from smtformats.files import open_write
+from smtformats.records import dataclass
 from smtformats.tokens import BadField
 from smtplugins.contracts.data import Sentence
 from smtplugins.contracts.decoders import Decoding

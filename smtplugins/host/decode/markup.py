@@ -16,12 +16,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 from smtformats.grammar.rules import Rule
 from smtformats.grammar.shared.gather import grammar_columns
+from smtformats.records import dataclass
 from smtformats.tokens import words
 from smtplugins.contracts.errors import SentenceError, UsageError
 from smtplugins.core.grammar.tables import Grammar

@@ -10,12 +10,13 @@ import itertools
 import math
 import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from smtformats.caching.folders import cached_load
+from smtformats.records import dataclass
 from smtplugins.contracts.errors import UsageError
 from smtplugins.core.grammar.lookup import looked_up
 from smtplugins.core.grammar.parsing import Lattice, Options, PassThrough, prepared

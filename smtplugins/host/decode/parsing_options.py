@@ -7,13 +7,13 @@ without a parse is its own translation.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Literal
 
 from smtformats.files import open_lines
 from smtformats.grammar.rules import NonTerminal, Rule
+from smtformats.records import dataclass
 from smtplugins.contracts.errors import UsageError
 from smtplugins.contracts.options import CheckedOptions, option
 

@@ -6,9 +6,9 @@ Moses' mark-up is applied in ``host/decode/markup.py``, the options of stacks in
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
+from smtformats.records import dataclass
 from smtplugins.contracts.errors import UsageError
 from smtplugins.contracts.options import CheckedOptions, fill, option
 from smtplugins.host.decode.parsing_options import ParsingOptions, SentenceOptions

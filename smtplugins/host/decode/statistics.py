@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
+from smtformats.records import dataclass
 from smtplugins.contracts.decoders import Decoding
 
 PHASES = ("loading", "parsing", "search", "output")

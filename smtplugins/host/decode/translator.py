@@ -8,9 +8,10 @@ import re
 import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import TYPE_CHECKING
 
+from smtformats.records import dataclass
 from smtformats.tokens import words
 from smtplugins.contracts.data import Sentence
 from smtplugins.contracts.errors import SmtError, UsageError

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from smtformats import Columns
+from smtformats.records import dataclass
 from smtplugins.contracts.errors import SmtError, UsageError
 
 if TYPE_CHECKING:

@@ -7,10 +7,11 @@ import contextlib
 import functools
 import math
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from smtformats import Columns, FormatError
+from smtformats.records import dataclass
 from smtformats.tokens import blanks
 from smtplugins.contracts.errors import FeatureError, SmtError, UsageError
 from smtplugins.contracts.offers import Offer

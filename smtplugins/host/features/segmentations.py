@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from smtformats import Candidates, Columns, FormatError
-from smtformats.structure import Segment
+from smtformats.nbest.shared.structure import Segment
+from smtformats.records import dataclass
 from smtformats.tokens import blanks
 from smtplugins.contracts.data import Sentence
 from smtplugins.contracts.errors import UsageError

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from typing import Any, overload
 
@@ -13,6 +13,7 @@ from smtformats.corpus.segments import Segment
 from smtformats.files import COMPRESSIONS, open_write
 from smtformats.grammar.rules import Rule
 from smtformats.hypergraph.graph import SHARED_EXTRAS, GraphColumns
+from smtformats.records import dataclass
 from smtformats.tokens import is_id
 from smtformats.writing import Written
 from smtplugins.contracts.errors import SmtError, UsageError

@@ -9,13 +9,14 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, Literal
 
 from smtformats import Candidates, Format, FormatError, ListColumns, all_formats
 from smtformats.corpus.segments import Segment
 from smtformats.errors import quote
 from smtformats.files import shown_name
+from smtformats.records import dataclass
 from smtformats.tokens import is_id, normal_id
 from smtplugins.contracts.errors import SmtError, UsageError
 from smtplugins.contracts.spec import suggestion

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from smtformats.records import dataclass
 from smtplugins.contracts.errors import UsageError
 
 if TYPE_CHECKING:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from smtformats.grammar.shared.gather import Numbering
+from smtformats.records import dataclass
 from smtplugins.contracts.errors import UsageError
 from smtplugins.contracts.spec import Spec
 from smtplugins.host.files.opening import Path, find_format, number, rounded, write_all

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from smtformats import Format
+from smtformats.records import dataclass
 from smtplugins.contracts.errors import PluginError, SmtError, UsageError
 from smtplugins.contracts.offers import KINDS, Command, Offer, PluginInfo
 from smtplugins.contracts.spec import Spec, arguments, build, parameters, suggestion

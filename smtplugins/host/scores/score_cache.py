@@ -15,11 +15,11 @@ import struct
 import threading
 import zlib
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from smtformats.caching.folders import OFF, default_folder
+from smtformats.records import dataclass
 from smtplugins.host.arguments import argument
 from smtplugins.host.scores.score_database import (
     DamagedScores,

@@ -12,9 +12,10 @@ import hashlib
 import os
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
+
+from smtformats.records import dataclass
 
 if TYPE_CHECKING:
     import sqlite3

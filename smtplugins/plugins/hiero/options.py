@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from typing import Any, Literal
 
+from smtformats.records import dataclass
 from smtplugins.contracts.errors import UsageError
 from smtplugins.contracts.options import fill, option
 from smtplugins.contracts.tools.decoding import ParsingOptions

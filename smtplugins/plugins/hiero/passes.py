@@ -7,9 +7,10 @@ features so far, adds its own, adds its summary, prunes. Weights of a pass count
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from smtformats.records import dataclass
 from smtplugins.contracts.errors import SmtError, UsageError
 from smtplugins.contracts.tools.features import SearchScorers, blocks_of
 from smtplugins.contracts.tools.grammars import Vocabulary

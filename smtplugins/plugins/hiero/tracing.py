@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from smtformats.grammar.rules import NonTerminal
+from smtformats.records import dataclass
 from smtplugins.contracts.decoders import BuiltStep
 from smtplugins.contracts.tools.decoding import rule_text
 

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from smtformats.records import dataclass
 from smtformats.tokens import BadField, numbers
 from smtplugins.contracts.errors import UsageError
 from smtplugins.contracts.tools.grammars import distances, load_reordering

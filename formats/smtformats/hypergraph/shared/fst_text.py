@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +13,7 @@ from smtformats.errors import quote
 from smtformats.files import Lines, open_lines
 from smtformats.hypergraph.graph import GraphColumns, check_limits
 from smtformats.hypergraph.lattices import Arc, lattice, order_of
+from smtformats.records import dataclass
 from smtformats.tokens import BadField, blanks, numbers
 
 IDS = "ids"

@@ -8,10 +8,11 @@ scores are added to the last phrase's step. Likewise the score of a first edge w
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 from smtformats.errors import quote
 from smtformats.hypergraph.graph import GraphColumns
+from smtformats.records import dataclass
 from smtformats.tokens import BadField
 
 _NONE = -float("inf")

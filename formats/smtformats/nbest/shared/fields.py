@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from types import MappingProxyType
 from typing import TextIO
 
@@ -15,6 +14,7 @@ from smtformats.candidates import Candidates, Layout
 from smtformats.errors import FormatError, quote
 from smtformats.files import HEAD_BYTES, Lines
 from smtformats.format import Number
+from smtformats.records import dataclass
 from smtformats.tokens import BadField, blanks, is_id
 from smtformats.writing import write_each
 

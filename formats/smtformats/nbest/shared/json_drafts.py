@@ -5,10 +5,11 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, TypeGuard
 
 from smtformats.nbest.shared.spans import clean, finite, id_text, plain, shown
+from smtformats.records import dataclass
 from smtformats.tokens import BadField
 
 SOURCES = ("source", "src", "input", "prompt")

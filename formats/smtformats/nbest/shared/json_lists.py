@@ -10,7 +10,6 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import TextIO
 
 from smtformats.candidates import Candidates
@@ -19,6 +18,7 @@ from smtformats.files import Lines
 from smtformats.format import Number
 from smtformats.nbest.shared.json_drafts import KEYS, Failed, check_error, check_number
 from smtformats.nbest.shared.spans import Array, Member, clean, id_text, members, plain, replace_members, string
+from smtformats.records import dataclass
 from smtformats.tokens import BadField, is_id, normal_id
 from smtformats.writing import write_each
 

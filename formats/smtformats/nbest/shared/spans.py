@@ -7,12 +7,13 @@ import json
 import math
 import re
 from collections.abc import Container, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from smtformats.candidates import Layout
 from smtformats.errors import quote
 from smtformats.format import Number
+from smtformats.records import dataclass
 from smtformats.tokens import BadField
 
 MAX_DEPTH = 64

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from smtformats.config.settings import Setting, Settings
 from smtformats.errors import quote
 from smtformats.format import shortest
+from smtformats.records import dataclass
 from smtplugins.contracts.spec import Spec
 from smtplugins.host.arguments import argument
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
 from typing import Literal
 
+from smtformats.records import dataclass
 from smtplugins.host.config.toolkits.draft import ABSENT, Draft, Harmless
 
 Fate = Literal["honoured", "no effect", "not supported"]

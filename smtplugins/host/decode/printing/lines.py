@@ -8,11 +8,12 @@ from __future__ import annotations
 import contextlib
 import io
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from smtformats.escapes import unescape
 from smtformats.files import open_write
+from smtformats.records import dataclass
 from smtformats.tokens import words
 from smtplugins.contracts.errors import UsageError
 from smtplugins.contracts.spec import suggestion

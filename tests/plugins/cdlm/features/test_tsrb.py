@@ -16,7 +16,7 @@ import smtplugins as smt
 from smtformats import Candidates, Columns, Format, FormatError, all_formats
 from smtformats.files import Lines
 from smtformats.format import shortest
-from smtformats.structure import tree_of
+from smtformats.nbest.shared.structure import tree_of
 from smtformats.tree.trees import Tree
 from smtplugins.cli.main import main
 from smtplugins.contracts.errors import UsageError
