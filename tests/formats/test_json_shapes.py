@@ -120,6 +120,17 @@ def test_readers_of_plain_sentences_refuse_it_too(tmp_path: Path) -> None:
         open_sentences(path),
     ):
         pass
+    for other, name in (("a\tb\nc d\te\n", "tsv-corpus"), ('<srcset setid="x">\n</srcset>\n', "nist-sgm")):
+        (tmp_path / "x").write_text(f"\ufeff{other}")
+        with (
+            pytest.raises(FormatError, match=f"x:1: expected plain text, .* found {name}"),
+            open_sentences(tmp_path / "x"),
+        ):
+            pass
+    for text in ("a\tb\n", "<b>a</b>\nc\n", "a ||| b\nc ||| d\n"):
+        (tmp_path / "x").write_text(text)
+        with open_sentences(tmp_path / "x") as lines:
+            assert "".join(lines) == text
     (tmp_path / "y").write_text("[ 1 ] he said\n")
     with open_sentences(tmp_path / "y") as lines:
         assert list(lines) == ["[ 1 ] he said\n"]

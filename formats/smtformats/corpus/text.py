@@ -3,20 +3,23 @@ r"""Plain text: a sentence on each line, UTF-8, split on ``\n`` only."""
 from __future__ import annotations
 
 import contextlib
+import io
 import os
 from collections.abc import Iterable, Iterator
 from typing import TextIO
 
 from smtformats.corpus.segments import Segment
+from smtformats.errors import FormatError
 from smtformats.files import BOM, Lines, head, open_bytes, shown_name
-from smtformats.format import Format, Number, refuse_table
+from smtformats.format import Format, Number, formats_of, refuse_table
 
 NAME = "text"
+_OTHERS = ("nist-sgm", "tsv-corpus", "tsv-sentences")
 
 
 @contextlib.contextmanager
-def open_sentences(path: str | os.PathLike[str]) -> Iterator[Lines]:
-    """Open a file with a sentence on each line; JSON is an error."""
+def open_text(path: str | os.PathLike[str]) -> Iterator[io.BufferedReader]:
+    """Open a file with a sentence on each line, behind a byte order mark; JSON, tables and documents are errors."""
     from smtformats.json_shapes import refuse_json
 
     with open_bytes(path) as stream:
@@ -24,9 +27,27 @@ def open_sentences(path: str | os.PathLike[str]) -> Iterator[Lines]:
         if start.lstrip(b"\xef\xbb\xbf \t\r\n")[:1] in (b"{", b"[", b'"', b"d", b"#", b"/"):
             refuse_json(start, name)
         refuse_table(start, name)
+        _refuse_corpora(start, name)
         if start.startswith(BOM.encode()):
             stream.read(len(BOM.encode()))
-        yield Lines(stream, name)
+        yield stream
+
+
+def _refuse_corpora(start: bytes, name: str) -> None:
+    """Raise a ``FormatError`` for documents and columns; tags, ``|||`` and the tab of a lone line may be text."""
+    if b"\n" not in start.rstrip():
+        return
+    for record in formats_of("corpus"):
+        if record.name in _OTHERS and record.matches(start):
+            found = f"{record.name} (smt convert --to text writes the sources)"
+            raise FormatError("plain text, a sentence on each line", found, file=name, line=1)
+
+
+@contextlib.contextmanager
+def open_sentences(path: str | os.PathLike[str]) -> Iterator[Lines]:
+    """Open a file with a sentence on each line, as :func:`open_text` does, for its lines."""
+    with open_text(path) as stream:
+        yield Lines(stream, shown_name(path))
 
 
 def parse(lines: Lines) -> Iterator[str]:

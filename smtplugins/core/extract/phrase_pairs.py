@@ -22,6 +22,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
+from smtformats.corpus.text import open_text
 from smtformats.files import open_bytes
 from smtplugins.core._core import PhraseExtraction
 
@@ -78,7 +79,8 @@ def read_bitext(
     """Read three files (compressed or not) in pieces of whole lines, equally many of each."""
     line = 0
     with ExitStack() as stack:
-        streams = [stack.enter_context(open_bytes(path)) for path in (source, target, alignment)]
+        streams = [stack.enter_context(open_text(path)) for path in (source, target)]
+        streams.append(stack.enter_context(open_bytes(alignment)))
         while True:
             lines = [_lines(0, streams[0], line)]
             count = len(lines[0])

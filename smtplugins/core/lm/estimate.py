@@ -8,6 +8,7 @@ numbered by first use.
 
 from __future__ import annotations
 
+import codecs
 import os
 import shutil
 import tempfile
@@ -16,8 +17,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from smtformats.corpus.text import open_text
 from smtformats.errors import FormatError
-from smtformats.files import open_bytes, shown_name
+from smtformats.files import shown_name
 from smtplugins.core._core import KneserNey, KneserNeyModel, StreamedKneserNeyModel, StreamedRows
 from smtplugins.core.lm.ngram_model import load_arpa, write_arpa
 
@@ -225,13 +227,21 @@ def _check_discounts(fallback: Sequence[float]) -> None:
 
 
 def read_pieces(path: str | os.PathLike[str]) -> Iterator[bytes]:
-    """The bytes of a text file (compressed or not, ``-`` is standard input), for `estimate`."""
-    with open_bytes(path) as stream:
+    """The bytes of a text file in UTF-8 (compressed or not, ``-`` is standard input), for `estimate`."""
+    check = codecs.getincrementaldecoder("utf-8")().decode
+    lines = 0
+    with open_text(path) as stream:
         try:
             while piece := stream.read(_PIECE_BYTES):
+                check(piece)
                 yield piece
+                lines += piece.count(b"\n")
+            check(b"", True)
         except EOFError as error:
             raise FormatError("a complete compressed file", str(error), file=shown_name(path)) from error
+        except UnicodeDecodeError as error:
+            line, byte = lines + error.object.count(b"\n", 0, error.start) + 1, error.object[error.start]
+            raise FormatError("UTF-8 text", f"byte 0x{byte:02x}", file=shown_name(path), line=line) from error
 
 
 def _size(count: int) -> str:

@@ -128,10 +128,10 @@ def output_folder(*files: FileName | None) -> str | None:
     return None
 
 
-def binary_target(path: FileName, order: int) -> str:
+def binary_target(path: FileName, order: int, arpa: FileName | None = None) -> str:
     """Resolve the path of a probing file of a model of this order; raises UsageError if there can be none.
 
-    The file is replaced as a whole, so it cannot be a device or pipe.
+    The file is replaced as a whole, so it cannot be a device or pipe, nor the ARPA file that is written beside it.
     """
     if order == 1:
         raise UsageError(
@@ -140,6 +140,10 @@ def binary_target(path: FileName, order: int) -> str:
     target = os.path.realpath(path)
     if os.fspath(path) == "-" or (os.path.exists(target) and not os.path.isfile(target)):
         raise UsageError(f"{argument('binary')}: expected the name of a file, found {os.fspath(path)!r}")
+    if arpa is not None and os.path.realpath(arpa) == target:
+        raise UsageError(
+            f"{argument('binary')}: expected another file than the ARPA file, found {os.fspath(path)} twice"
+        )
     return target
 
 
@@ -151,6 +155,12 @@ def _discounts(discounts: Sequence[float]) -> tuple[float, float, float]:
 
 
 def _words(path: FileName, scheme: str | None) -> Iterator[str]:
+    """The words of a vocabulary, of which there must be some."""
+    empty = True
     with open_sentences(path) as lines:
         for line in lines:
-            yield from words(line if scheme is None else escaped(line, scheme))
+            for word in words(line if scheme is None else escaped(line, scheme)):
+                empty = False
+                yield word
+    if empty:
+        raise FormatError("the words of the vocabulary", "no words", file=shown_name(path))

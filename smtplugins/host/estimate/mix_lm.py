@@ -88,7 +88,7 @@ def mix_files(
     for model in listed:
         model.bind(vocabulary)
     if binary is not None:
-        binary_target(binary, max(model.model.order for model in listed))
+        binary_target(binary, max(model.model.order for model in listed), arpa)
     _tell(listed, vocabulary, note)
     if tune is None:
         mixed = MixedModel(listed, vocabulary, chosen)

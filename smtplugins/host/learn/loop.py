@@ -372,7 +372,7 @@ class Loop:
         start = f"other weights ({argument('start', '-w')})"
         if course.hopeless:
             return (
-                f"expected {name} to become better than that of empty output, {self._bounds[0]:.4g}, found {scores}. "
+                f"expected {name} to rise well above that of empty output, {self._bounds[0]:.4g}, found {scores}. "
                 f"No weights are written. Start from {start}: one of wrong sign or size may outweigh all others; and "
                 "check that the references belong to the source"
             )

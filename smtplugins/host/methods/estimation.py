@@ -224,7 +224,7 @@ class Estimation:
 
         if binary is not None:
             # Fails before the work is done.
-            binary_target(binary, order)
+            binary_target(binary, order, arpa)
         model = estimate_files(
             listed(text),
             order,

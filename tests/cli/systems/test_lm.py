@@ -47,7 +47,7 @@ def test_several_texts_are_one(smt: Smt) -> None:
     call = ("lm", "--order", 2, "--discount-fallback", "-q")
     whole = smt(*call, stdin=TEXT).ok()
     lines = TEXT.splitlines(keepends=True)
-    Path("one").write_text(lines[0].rstrip())
+    Path("one").write_text(f"\ufeff{lines[0].rstrip()}")
     Path("two.gz").write_bytes(gzip.compress("".join(lines[1:]).encode()))
     assert smt(*call, "-i", "one", "-i", "two.gz").ok() == smt(*call, "one", "two.gz").ok() == whole
     assert smt(*call, "-i", "-", "-i", "two.gz", stdin=lines[0]).ok() == whole
@@ -104,10 +104,25 @@ def test_pruning_and_vocabulary(smt: Smt) -> None:
         ),
         (("-i", "absent"), "", "absent: No such file or directory"),
         (("--vocabulary", "absent"), TEXT, "absent: No such file or directory"),
+        (("--vocabulary", "blank"), TEXT, "blank: expected the words of the vocabulary, found no words"),
+        (("-i", "latin", "-i", "table"), "", "latin:2: expected UTF-8 text, found byte 0xe4"),
+        (("-i", "cut"), "", "cut:1: expected UTF-8 text, found byte 0xc3"),
+        (
+            ("-i", "table"),
+            "",
+            "table:1: expected plain text, a sentence on each line, found tsv-corpus (smt convert --to text writes the "
+            "sources)",
+        ),
+        (("-i", "json"), "", "json:1: field 1: expected plain text, found JSON objects with text"),
         (("-o", "no/such/folder/lm", "--discount-fallback"), TEXT, "no/such/folder/lm: No such file or directory"),
     ],
 )
 def test_what_is_wrong_with_the_data(smt: Smt, options: tuple[str, ...], text: str, message: str) -> None:
+    Path("blank").write_text("\n")
+    Path("latin").write_bytes("das\nwär\n".encode("latin-1"))
+    Path("cut").write_bytes("ä".encode()[:1])
+    Path("table").write_text("das haus\tthe house\nein haus\ta house\n")
+    Path("json").write_text('{"text": "a"}\n')
     result = smt("lm", "--order", 2, "-q", *options, stdin=text)
     assert (result.code, result.out, result.err) == (1, "", f"smt: {message}\n")
 
@@ -124,6 +139,10 @@ def test_what_is_wrong_with_the_data(smt: Smt, options: tuple[str, ...], text: s
         ),
         (("--order", 3, "--binary", "-"), "--binary: expected the name of a file, found '-'"),
         (("--order", 3, "--binary", "."), "--binary: expected the name of a file, found '.'"),
+        (
+            ("--order", 3, "-o", "x", "--binary", "./x"),
+            "--binary: expected another file than the ARPA file, found ./x twice",
+        ),
         (
             ("--order", 1, "--binary", "x"),
             "--binary: expected a model of order 2 or more, as KenLM has no files for unigrams",

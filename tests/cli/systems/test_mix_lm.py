@@ -142,6 +142,11 @@ def test_the_text_may_be_a_file_called_mix(smt: Smt) -> None:
             2,
             "--binary: expected the name of a file, found '-'",
         ),
+        (
+            ("news.arpa", "web.arpa", "--tune", "tune", "--binary", "out"),
+            2,
+            "--binary: expected another file than the ARPA file, found out twice",
+        ),
     ],
 )
 def test_what_is_wrong(smt: Smt, arguments: tuple[object, ...], code: int, message: str) -> None:

@@ -197,7 +197,7 @@ def test_what_is_left_out(tmp_path: Path) -> None:
 def test_files_in_step(tmp_path: Path) -> None:
     paths = [tmp_path / name for name in ("s", "t", "a.gz")]
     lines = 100_000
-    paths[0].write_bytes(b"a b\n" * lines)
+    paths[0].write_bytes("\ufeff".encode() + b"a b\n" * lines)
     paths[1].write_bytes(b"c\n" * (lines - 1) + b"c")
     paths[2].write_bytes(gzip.compress(b"0-0\n" * lines))
     pieces = list(read_bitext(*paths))
@@ -215,7 +215,7 @@ def test_files_in_step(tmp_path: Path) -> None:
         ([b"a\n", b"c\nd\n", b"\n"], "target, line 2: expected 1 lines, as the source side has, found more"),
         ([b"a\n", b"c\n", b"\n\n"], "alignment, line 2: expected 1 lines"),
         ([b"a\nb\xff\n", b"c\nd\n", b"\n\n"], "source, line 2: expected UTF-8 text, found byte 0xff"),
-        ([b"a\n", gzip.compress(b"c\n" * 9999)[:-20], b"\n"], "target, line 1: expected a complete compressed file"),
+        ([b"a\n", b"c\n", gzip.compress(b"0-0\n" * 9999)[:-20]], "alignment, line 1: expected a complete compressed"),
     ],
 )
 def test_files_out_of_step(tmp_path: Path, contents: list[bytes], message: str) -> None:

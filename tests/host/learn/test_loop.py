@@ -345,9 +345,7 @@ class TestStarts:
     def test_a_score_of_nearly_nothing_is_no_result(self, host: Host) -> None:
         lines = Path("ref.en").read_text().splitlines()
         Path("ref.en").write_text("".join(f"{line.split()[0]} of quite another text, and longer\n" for line in lines))
-        with pytest.raises(
-            SmtError, match=r"expected BLEU to become better than that of empty output, 0, found .*start"
-        ):
+        with pytest.raises(SmtError, match=r"expected BLEU to rise well above that of empty output, 0, found .*start"):
             run(host, "out", iterations=1)
         assert not Path("out/weights").exists()
         assert "weights that iteration" in json.loads(Path("out/result.json").read_text())["reason"]
