@@ -85,7 +85,8 @@ def _show_plan(system: TrainedSystem, plugins: list[str]) -> None:
     from smtplugins.host.train.build_folder import PLUGINS, all_plugins, shell_line
 
     folder = shlex.quote(str(system.folder))
-    options.show(f"mkdir -p {folder} && cd {folder}")
+    # In a list of commands, `-e` sees the last one only.
+    options.show(f"set -e\nmkdir -p {folder}\ncd {folder}")
     if names := all_plugins(plugins):
         options.show(f"export {PLUGINS}={shlex.quote(','.join(names))}")
     made: set[str] = set()

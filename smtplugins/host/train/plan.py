@@ -57,8 +57,12 @@ class TrainPlan:
 
     @property
     def record(self) -> dict[str, Any]:
-        """The options that a resumed call must share; inputs are recorded by their hashes."""
-        record = {name: getattr(self, name) for name in ("model", "metric", "learner", "iterations")}
+        """The options that a resumed call must share; the contents of inputs are recorded by their hashes."""
+        record: dict[str, Any] = {name: getattr(self, name) for name in ("model", "metric", "learner", "iterations")}
+        texts = {"train": self.train.paths, "dev": self.dev.paths, "test": self.test.paths if self.test else ()}
+        record |= {
+            name: [str(path) for path in paths] for name, paths in (texts | {"lm_text": self.monolingual}).items()
+        }
         # The number of jobs changes no result.
         basics = {name: value for name, value in asdict(self.ingredients).items() if name != "jobs"}
         return {**record, **asdict(self.preparation), **basics}

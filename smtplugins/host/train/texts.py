@@ -7,11 +7,12 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 from smtformats.corpus.text import open_sentences, parse
-from smtplugins.contracts.errors import SmtError
+from smtplugins.contracts.errors import SmtError, UsageError
 from smtplugins.contracts.recipes import MODEL, TABLES, RecipeStep
 from smtplugins.host.estimate.prepare import read_blocks
 from smtplugins.host.text.characters import needs_escapes
 from smtplugins.host.text.preparation import SIDES
+from smtplugins.host.text.sides import language_of
 from smtplugins.host.train.plan import TextPair, TrainPlan
 
 # Eight letters in a row of scripts without blanks between words: Thai, Lao, Burmese, Khmer, Japanese and Chinese.
@@ -22,12 +23,20 @@ def check_texts(plan: TrainPlan, say: Callable[[str], None]) -> None:
     """Check that all files can be read and have as many lines as they should.
 
     Said of the texts to learn weights from and to judge by: lines with an empty side, and sentence pairs that are in
-    the training text, too. Said of the training text: if its words are not separated.
+    the training text, too. Said of the training text: if its words are not separated. Files whose names say that their
+    languages are exchanged are an error.
     """
     held_out = {}
+    languages = _languages(plan.train)
     for name, text in {"dev": plan.dev, "test": plan.test}.items():
         if text is None:
             continue
+        if None not in languages and languages[0] != languages[1] and _languages(text) == languages[::-1]:
+            source, target = languages
+            raise UsageError(
+                f"{name}: expected a source file in {source} and references in {target}, as the names of the training "
+                f"text say, found {text.source.name} and {text.targets[0].name}"
+            )
         lines = held_out[name] = list(_lines(text))
         if empty := [number for number, line in enumerate(lines, 1) if not all(map(str.strip, line))]:
             say(f"note: {name}: {len(empty)} of {len(lines)} lines have an empty side, the first is line {empty[0]}")
@@ -64,6 +73,11 @@ def check_words(folder: Path, step: RecipeStep, steps: Sequence[RecipeStep]) -> 
                 f"{folder / name}: this model takes no words like {word!r}, which stand in {len(bad)} lines, first in "
                 f"{bad[0]!r}: remove these lines or words from the text, and begin in another folder"
             )
+
+
+def _languages(text: TextPair) -> list[str | None]:
+    """The languages of the source and of the first target, if the names of the files say them."""
+    return [language_of(str(path)) for path in text.paths[:2]]
 
 
 def _lines(text: TextPair) -> Iterator[tuple[str, ...]]:

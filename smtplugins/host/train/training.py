@@ -91,6 +91,8 @@ def _check(host: Host, plan: TrainPlan, steps: Iterable[RecipeStep]) -> None:
         raise UsageError(f"{argument('order')}: expected 1 to {MAX_ORDER}, found {basics.order}")
     if plan.iterations is not None and plan.iterations < 1:
         raise UsageError(f"{argument('iterations')}: expected 1 or more, found {plan.iterations}")
+    if basics.seed < 0:
+        raise UsageError(f"seed: expected a whole number from 0 on, found {basics.seed}")
     check_memory(basics.memory)
     if any(step.command[0] == "align" for step in steps):
         model_stages(basics.aligner or "fast-align")

@@ -100,6 +100,12 @@ def test_translations_and_references_are_both_raw_or_both_prepared(smt: Smt, wor
         (("--iterations", "0"), "--iterations: expected 1 or more, found 0"),
         (("--memory", "2K"), "--memory: expected at least 1M, found 2048 bytes"),
         (("-j", "0"), "jobs: expected 1 or more, found 0"),
+        (("--seed", "-1"), "seed: expected a whole number from 0 on, found -1"),
+        (
+            ("--test", "c.en", "c.de"),
+            "test: expected a source file in de and references in en, as the names of the training text say, found c.en "
+            "and c.de",
+        ),
         (("--test", "c.de", "two"), "two: expected as many lines as c.de has, 1, found 2"),
         (("--test", "c.de", "empty"), "empty: expected as many lines as c.de has, 1, found 0"),
     ],
@@ -117,6 +123,9 @@ def test_other_options_cannot_resume(smt: Smt, monkeypatch: pytest.MonkeyPatch) 
     other = smt("train", *TEXTS, "-o", "out", "--resume", "--case", "lower", "--order", "3", "-j", "2")
     message = "out: cannot resume, options differ from those of the run in the folder: case, order. A new run"
     assert (other.code, other.err) == (2, f"smt: {message} in another folder is possible\n")
+    # The same files, used otherwise.
+    other = smt("train", *TEXTS, "-o", "out", "--resume", "--test", "b.de", "b.en", "--lm-text", "b.en")
+    assert "options differ from those of the run in the folder: lm_text, test." in other.err
 
 
 def test_a_second_call_leaves_a_running_one_alone(smt: Smt) -> None:
@@ -209,7 +218,7 @@ def test_killed_runs_and_the_script_end_in_the_same_bytes(
     (tmp_path / "client").mkdir()
     environment = client_environment(tmp_path / "client", server)
     plan = subprocess.run(["smt", *arguments, "--dry-run"], env=environment, stdout=subprocess.PIPE, check=True).stdout
-    subprocess.run(["sh", "-e"], input=plan, env=environment, check=True, stderr=subprocess.PIPE)
+    subprocess.run(["sh"], input=plan, env=environment, check=True, stderr=subprocess.PIPE)
     script = tree("out")
     moments = [(7, 0.05)]
     if settings().max_examples >= DEEP:
@@ -239,4 +248,4 @@ def test_plugins_are_found_in_the_folder_of_the_system(smt: Smt, monkeypatch: py
     monkeypatch.setenv("SMT_PLUGINS", "mine.py")
     plan = smt("train", *TEXTS, "-o", "out", "--dry-run", "--plugin", "more.py").ok()
     here = os.getcwd()
-    assert plan.splitlines()[1] == f"export SMT_PLUGINS={here}/mine.py,{here}/more.py"
+    assert plan.splitlines()[3] == f"export SMT_PLUGINS={here}/mine.py,{here}/more.py"
