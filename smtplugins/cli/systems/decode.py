@@ -76,9 +76,8 @@ def _add_records(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> None:
     """Run the command."""
     from smtplugins.contracts.spec import Spec, parameters
-    from smtplugins.host.config.override import with_decoder
+    from smtplugins.host.config.override import with_decoder, with_own
 
-    overrides = list(args.set)
     decoder = Spec.parse(args.decoder) if args.decoder is not None else None
     effort = {
         option: (key, value)
@@ -89,13 +88,9 @@ def run(args: argparse.Namespace) -> None:
         )
         if value is not None
     }
+    overrides = [*args.set, *((f"decoder.{key}", value) for key, value in effort.values())]
     if decoder is not None:
-        for key, _ in effort.values():
-            if key in decoder.options:
-                raise UsageError(f"option {key!r} of {decoder.name!r} is given twice")
-        decoder = Spec(decoder.name, {**decoder.options, **dict(effort.values())})
-    else:
-        overrides += [(f"decoder.{key}", value) for key, value in effort.values()]
+        decoder, overrides = with_own(decoder, overrides)
     if args.escape is not None:
         overrides.append(("escape", args.escape))
     host, config = options.load_configured(args, overrides)

@@ -299,16 +299,21 @@ def _number(value: Any) -> Any:
 
 
 def _tune_with_decoder(args: argparse.Namespace) -> None:
-    from smtplugins.host.config.override import with_decoder
+    from smtplugins.contracts.spec import Spec
+    from smtplugins.host.config.override import with_decoder, with_own
     from smtplugins.host.learn import policies
     from smtplugins.host.learn.tuning import LOOP, plan_of
 
     _check_output(args)
-    host, config = options.load_configured(args, _overrides(args))
+    decoder = None
+    overrides: Sequence[Override] = _overrides(args)
+    if args.decoder is not None:
+        decoder, overrides = with_own(Spec.parse(args.decoder), overrides)
+    host, config = options.load_configured(args, overrides)
     for text in config.notes:
         options.notes(args)(text)
-    if args.decoder is not None:
-        config = with_decoder(host, config, args.decoder)
+    if decoder is not None:
+        config = with_decoder(host, config, decoder)
     if config.output.dir is None:
         raise UsageError("expected a folder for the run (--dir DIR, or output.dir in the configuration), found none")
     plan = plan_of(host, config.learner or LOOP, args.keep, args.runs, seed=config.seed, combine=args.combine)

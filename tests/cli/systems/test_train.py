@@ -103,8 +103,8 @@ def test_translations_and_references_are_both_raw_or_both_prepared(smt: Smt, wor
         (("--seed", "-1"), "seed: expected a whole number from 0 on, found -1"),
         (
             ("--test", "c.en", "c.de"),
-            "test: expected a source file in de and references in en, as the names of the training text say, found c.en "
-            "and c.de",
+            "test: expected a source file in de and references in en, as the names of the training text say, found "
+            "c.en and c.de",
         ),
         (("--test", "c.de", "two"), "two: expected as many lines as c.de has, 1, found 2"),
         (("--test", "c.de", "empty"), "empty: expected as many lines as c.de has, 1, found 0"),

@@ -9,7 +9,7 @@ import pytest
 import smtplugins as smt
 from smtplugins.contracts.errors import UsageError
 from smtplugins.contracts.spec import Spec, parameters
-from smtplugins.host.config.override import PARSING, with_decoder
+from smtplugins.host.config.override import PARSING, with_decoder, with_own
 from smtplugins.host.config.run_yaml import RunConfig, load_config
 
 TEXT = "decoder: {name: hiero, max_span: 7, glue: false, pop_limit: 9, beam: 0.5, joshua: true}\n"
@@ -37,6 +37,16 @@ def test_the_same_keeps_all_but_what_is_given(config: RunConfig) -> None:
 def test_one_that_is_not_there_is_an_error(config: RunConfig) -> None:
     with pytest.raises(UsageError, match="unknown decoder 'hiro'; did you mean 'hiero'"):
         with_decoder(smt.load_plugins(), config, "hiro")
+
+
+def test_options_of_overrides_are_those_of_the_new_one() -> None:
+    given = ["seed=2", "decoder.beam=5", ("decoder.max_span", 4), ("output.unique", True)]
+    made = with_own(Spec("umt", {"glue": "false"}), given)
+    assert made == (Spec("umt", {"glue": "false", "beam": 5, "max_span": 4}), [("seed", 2), ("output.unique", True)])
+    with pytest.raises(UsageError, match="option 'glue' of 'umt' is given twice"):
+        with_own(Spec("umt", {"glue": "false"}), ["decoder.glue=true"])
+    with pytest.raises(UsageError, match="the decoder is given twice: 'umt' and "):
+        with_own(Spec("umt"), ["decoder=hiero"])
 
 
 def test_without_any_before(tmp_path: Path) -> None:

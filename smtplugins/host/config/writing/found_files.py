@@ -10,13 +10,14 @@ from typing import TYPE_CHECKING, Any
 
 from smtformats import FormatError
 from smtformats.errors import first_of
+from smtformats.grammar.shared.moses_tables import TABLE
 from smtplugins.contracts.errors import UsageError
 from smtplugins.contracts.spec import Spec
 from smtplugins.core.extract.phrase_pairs import EXTRACT_FILES
 from smtplugins.host.arguments import argument
 from smtplugins.host.estimate.phrase_tables import LEXICAL_TABLES
 from smtplugins.host.estimate.rule_tables import GLUE
-from smtplugins.host.files.opening import open_known
+from smtplugins.host.files.opening import format_options, open_known
 
 if TYPE_CHECKING:
     from smtplugins.host.host import Host
@@ -87,6 +88,18 @@ def find_files(host: Host, decoder: str, paths: Sequence[str | os.PathLike[str]]
         ]
         features.append(UsualFeature(spec, number in readers, tuple(made)))
     return FoundFiles(tuple(path for path, _ in uses[_TABLES]), tuple(features), tuple(unused))
+
+
+def named_tables(host: Host, paths: Sequence[Path]) -> dict[Path, str | None]:
+    """Name the scores of further tables as Moses numbers them, where the format has none and repeats the first's."""
+    names: dict[Path, str | None] = {}
+    number = 0
+    for path in paths:
+        with open_known(path, "grammar", None, host.formats("grammar")) as opened:
+            nameless = "table" in format_options(opened.record)
+        names[path] = f"{TABLE.rstrip('0')}{number}" if nameless and number else None
+        number += nameless
+    return names
 
 
 def _named(spec: Spec, number: int) -> Spec:

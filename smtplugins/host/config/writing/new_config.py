@@ -11,10 +11,11 @@ from smtformats.errors import first_of
 from smtplugins.contracts.errors import UsageError
 from smtplugins.contracts.spec import Spec, convert, suggestion
 from smtplugins.host.arguments import argument
+from smtplugins.host.config.override import with_own
 from smtplugins.host.config.records import ModelConfig, OutputConfig
 from smtplugins.host.config.rule_tables import RuleTable
 from smtplugins.host.config.run_yaml import RunConfig, check_value
-from smtplugins.host.config.writing.found_files import FoundFiles, UsualFeature, find_files, takes_tables
+from smtplugins.host.config.writing.found_files import FoundFiles, UsualFeature, find_files, named_tables, takes_tables
 from smtplugins.host.config.writing.keys import Key, option_keys, record_keys
 
 if TYPE_CHECKING:
@@ -47,7 +48,8 @@ def new_config(
     entry = host.registry.entry("decoders", spec.name)
     found = find_files(host, spec.name, paths)
     options = option_keys(host.registry.factory("decoders", spec.name))
-    set_values = {**(values or {}), **{f"decoder.{name}": value for name, value in spec.options.items()}}
+    spec, others = with_own(spec, (values or {}).items())
+    set_values = {**dict(others), **{f"decoder.{name}": value for name, value in spec.options.items()}}
     _check_values(set_values, options)
     for key in options:
         if (place := f"decoder.{key.name}") in set_values:
@@ -136,7 +138,7 @@ def _model(host: Host, decoder: str, found: FoundFiles, text: _Text) -> Iterator
             yield text.line(key, f"model.{key.name}", "  ")
         elif key.name == "tables" and takes_tables(host, decoder):
             yield f"  tables:  # {key.doc}\n"
-            yield from _tables(found.tables, text)
+            yield from _tables(named_tables(host, found.tables), text)
         elif key.name == "features" and found.features:
             yield f"  features:  # {key.doc}\n"
             for feature in found.features:
@@ -145,15 +147,18 @@ def _model(host: Host, decoder: str, found: FoundFiles, text: _Text) -> Iterator
             yield text.line(key, f"model.{key.name}", "  ")
 
 
-def _tables(paths: Sequence[Path], text: _Text) -> Iterator[str]:
-    keys = record_keys(RuleTable)
-    for path in paths:
+def _tables(tables: Mapping[Path, str | None], text: _Text) -> Iterator[str]:
+    first, *keys = record_keys(RuleTable)
+    name = None
+    for path, name in tables.items():
         yield f"  - path: {_flow(text.relative(path))}\n"
-    if not paths:
+        yield from (_line("    ", key.name, name, key.doc) for key in keys if key.name == "name" and name)
+    if not tables:
         text.lacking.append("model.tables")
-        yield f"  - path:  # fill in: {keys[0].doc}\n"
-    for key in keys[1:]:
-        yield text.line(key, "", "    ")
+        yield f"  - path:  # fill in: {first.doc}\n"
+    for key in keys:
+        if key.name != "name" or not name:
+            yield text.line(key, "", "    ")
 
 
 def _feature(host: Host, feature: UsualFeature, text: _Text) -> Iterator[str]:

@@ -96,6 +96,18 @@ def test_two_files_for_the_same_use_are_named(host: Host) -> None:
     config, _, _ = written(host, "phrase", ["model/phrase-table", "model/en.arpa", "model/more.arpa"])
     assert [feature.options.get("name") for feature in config.model.features[:2]] == [None, "lm1"]
     assert host.translator(config, cache="off").model.weights["lm1"] == 0.5
+
+
+def test_each_table_has_scores_of_its_own(host: Host) -> None:
+    Path("cdec").write_text("[X] ||| x ||| a ||| p=0.5\n")
+    for name in ("other", "third"):
+        Path(name).write_text(PHRASES)
+    config, text, _ = written(host, "phrase", ["model/phrase-table", "cdec", "other", "third"])
+    assert [table.name for table in config.model.tables] == ["", "", "TranslationModel1", "TranslationModel2"]
+    assert text.count(" name: TranslationModel") == 2
+    assert "#name:" not in text.partition("  tables:")[2].partition("  features:")[0]
+    scores = host.translator(config, cache="off").model.weights
+    assert {"TranslationModel0[3]", "TranslationModel1[3]", "TranslationModel2[3]", "p"} <= scores.keys()
     with pytest.raises(UsageError, match=r"notes\.txt: decoder 'phrase' has no use for it"):
         host.new_config("phrase", "model/notes.txt")
     with pytest.raises(FileNotFoundError):
@@ -168,7 +180,7 @@ def test_values_and_paths_of_another_folder(host: Host, tmp_path: Path) -> None:
         ({"decoder.pop_limit": "x"}, "decoder 'phrase': pop_limit: expected a whole number, found 'x'"),
         ({"output.nbest": 0}, r"output\.nbest: expected a number from 1 on, found 0"),
         ({"escape": "mose"}, "escape: unknown escaping 'mose'; did you mean 'moses'"),
-        ({"decoder": "hiero"}, "unknown key 'decoder'"),
+        ({"decoder": "hiero"}, "the decoder is given twice: 'phrase' and "),
     ],
 )
 def test_values_of_another_type(host: Host, values: dict[str, object], message: str) -> None:
