@@ -8,7 +8,6 @@ out.
 
 from __future__ import annotations
 
-import difflib
 import functools
 import inspect
 import os
@@ -112,6 +111,8 @@ def _quote(value: str) -> str:
 
 def suggestion(name: str, known: Iterable[str]) -> str:
     """The end of an error message: ``; did you mean ...?`` with similar names, else a list of all known names."""
+    import difflib
+
     names = sorted(known)
     close = difflib.get_close_matches(name, names, n=3, cutoff=0.6)
     if close:

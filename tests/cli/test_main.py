@@ -96,6 +96,11 @@ class TestHelp:
             "others |= {f'smtplugins.host.config.toolkits.{name}' for name in ('moses', 'joshua')}\n"
             "others |= {f'smtplugins.host.decode.printing.{name}' for name in ('choice', 'details', 'rescored')}\n"
             "others |= {'smtformats.nbest.jsonl', 'smtformats.tree.bracketed', 'smtformats.alignment.giza'}\n"
+            "others |= {'smtformats.nbest.moses', 'smtformats.reordering.rows', 'smtformats.list_columns'}\n"
+            "others |= {f'smtplugins.core.graph.{name}' for name in ('derivations', 'hypergraph', 'inference')}\n"
+            "others |= {f'smtplugins.host.files.{name}' for name in ('conversion', 'joining', 'list_fields')}\n"
+            "others |= {'smtplugins.host.decode.decoded_lists', 'smtplugins.host.forests.forest_files'}\n"
+            "others |= {'smtplugins.plugins.hiero.passes', 'difflib', 'traceback', 'base64'}\n"
             "print(sorted(others & set(sys.modules)), file=sys.stderr)\n"
         )
         (tmp_path / "text").write_text("a\n")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import io
 from collections.abc import Callable, Iterable, Iterator
 from typing import TextIO
@@ -60,6 +59,8 @@ def gather(lines: Lines, max_lines: int) -> Iterator[str]:
 
 def unknown(lines: Lines, key: str, known: Iterable[str], what: str) -> FormatError:
     """The error for an unknown key, with similar known keys as a hint."""
+    import difflib
+
     close = difflib.get_close_matches(key, sorted(known), n=2)
     hint = f" (did you mean {' or '.join(map(repr, close))}?)" if close else ""
     return lines.error(f"{what}{hint}", quote(key), 1)

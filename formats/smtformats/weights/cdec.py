@@ -14,17 +14,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import TextIO
 
-from smtformats.config import cdec as config
 from smtformats.errors import FormatError, quote
 from smtformats.files import Lines
 from smtformats.format import Format, Number, first_lines
-from smtformats.hypergraph import confusion, moses_words, slf
 from smtformats.tokens import blanks
-from smtformats.weights import joshua, moses_hypergraph
 from smtformats.weights.lines import WeightLine, is_number, read_lines, update_lines, write_lines
 
 NAME = "cdec-weights"
-_OTHERS = (joshua, config, confusion, moses_words, slf, moses_hypergraph)  # formats whose lines can look like weights
 
 
 def _split(line: str) -> WeightLine | None:
@@ -84,7 +80,15 @@ def matches(head: bytes) -> bool:
     entries = [_split(line) for line in lines]
     good = sum(entry is not None and is_number(entry.value(line)) for entry, line in zip(entries, lines, strict=True))
     shaped = bool(entries) and entries[0] is not None and len(lines) <= 2 * good
-    return shaped and not any(other.matches(head) for other in _OTHERS)
+    if not shaped:
+        return False
+    from smtformats.config import cdec as config
+    from smtformats.hypergraph import confusion, moses_words, slf
+    from smtformats.weights import joshua, moses_hypergraph
+
+    # Lines of these formats can look like weights.
+    others = (joshua, config, confusion, moses_words, slf, moses_hypergraph)
+    return not any(other.matches(head) for other in others)
 
 
 FORMAT = Format(

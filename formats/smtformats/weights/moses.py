@@ -17,7 +17,6 @@ from typing import TextIO
 from smtformats.errors import FormatError, quote
 from smtformats.files import Lines
 from smtformats.format import Format, Number
-from smtformats.nbest.moses import spell_labelled, vectors
 from smtformats.tokens import BadField, blanks, numbers, vector
 from smtformats.weights.lines import FileWeights, by_vector, respell, rewrite
 
@@ -81,6 +80,8 @@ def parse(lines: Lines) -> Iterator[dict[str, float]]:
 
 def write(records: Iterable[dict[str, float]], out: TextIO, number: Number) -> int:
     """Write a ``[weight]`` section for each set of weights; returns their count."""
+    from smtformats.nbest.moses import spell_labelled, vectors
+
     count = 0
     for weights in records:
         count += 1
@@ -103,6 +104,8 @@ def write(records: Iterable[dict[str, float]], out: TextIO, number: Number) -> i
 
 def update(values: dict[str, float], lines: Lines, out: TextIO, number: Number) -> list[str]:
     """Write new values into the weight lines of a moses.ini and copy all else; returns names without a line."""
+    from smtformats.nbest.moses import vectors
+
     section = _Section(lines)
     placed: set[str] = set()
     sizes = {label: last - first for label, first, last in vectors(by_vector(values))}

@@ -10,9 +10,6 @@ from typing import TYPE_CHECKING, Any
 
 from smtformats.caching.folders import cache_folder, load_kept
 from smtformats.errors import FormatError
-from smtformats.reordering.models import ReorderingModel
-from smtformats.reordering.moses import FORMAT
-from smtformats.reordering.moses_compact import lookup
 from smtformats.tokens import BadField
 from smtplugins.core._core import PairIndex, text_slots
 
@@ -21,6 +18,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from smtformats.columns import GrammarColumns
+    from smtformats.reordering.models import ReorderingModel
     from smtformats.reordering.rows import ReorderingColumns
 
 _COMPACT = ".minlexr"
@@ -53,6 +51,8 @@ def load_reordering(
 
 def _model(model: str, scores: int) -> ReorderingModel:
     """Parse the name of a model, which must have this number of weights, if it is not 0."""
+    from smtformats.reordering.models import ReorderingModel
+
     known = ReorderingModel.parse(model)
     if scores and scores != known.weights:
         raise BadField(f"{known.weights} scores, as {model} has", str(scores))
@@ -63,6 +63,8 @@ class CompactReorderingTable:
     """A table of Moses' ``processLexicalTableMin``, which knows its phrase pairs by fingerprints only."""
 
     def __init__(self, path: str | os.PathLike[str], model: ReorderingModel) -> None:
+        from smtformats.reordering.moses_compact import lookup
+
         self.model = model
         self._table = lookup(path)
         if not model.condition:
@@ -140,6 +142,8 @@ class ReorderingTable:
         they are wrong, FormatError if the file is. ``cache`` is the cache folder, or ``off``; by default `$SMT_CACHE`
         or the user's cache folder.
         """
+        from smtformats.reordering.moses import FORMAT
+
         known = _model(model, scores)
         columns = load_kept(find_table(path), FORMAT, cache_folder(cache), index=_indexed, model=model)
         return cls(known, columns)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
@@ -102,6 +101,8 @@ def checked(translator: Translator, sentences: Iterable[Sentence], note: Callabl
 
 def _listed(translator: Translator, names: Sequence[str], known: Iterable[str]) -> str:
     """The names, each with its line, the first also with the nearest name of a feature."""
+    import difflib
+
     spelt = {name.casefold(): name for name in sorted(known, reverse=True)}
     places = getattr(translator.given, "places", {})
     shown = []

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
@@ -18,7 +17,6 @@ from smtplugins.host.decode.printing.lines import Printing
 from smtplugins.host.decode.sentences import note_cuts, read_source
 from smtplugins.host.decode.statistics import DecodingStatistics
 from smtplugins.host.decode.translator import as_sentences, make_translator
-from smtplugins.host.files.conversion import output_format
 from smtplugins.host.files.opening import Path, find_format
 from smtplugins.host.host import Host, runner_of
 
@@ -85,6 +83,8 @@ def decode_files(
 
 def _with_format(host: Host, config: RunConfig, outputs: Outputs) -> Outputs:
     """Name the format of lists that the output's suffix implies; without one it is the configuration's."""
+    from smtplugins.host.files.conversion import output_format
+
     usual = find_format(config.output.format, "nbest", host.formats("nbest"))
     record = output_format(outputs.to_format, "nbest", usual, outputs.output, host.formats)
     return outputs if outputs.to_format or record is usual else replace(outputs, to_format=record.name)
@@ -133,6 +133,8 @@ def _renumbered(sentence: Sentence, first: int) -> Sentence:
 
 
 def _write_statistics(path: Path, statistics: DecodingStatistics) -> None:
+    import json
+
     with open_write(path) as out:
         json.dump(statistics.record(), out, indent=1)
         out.write("\n")

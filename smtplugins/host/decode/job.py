@@ -23,21 +23,19 @@ from smtplugins.contracts.decoders import Decoding
 from smtplugins.contracts.errors import SentenceError, SmtError, UsageError
 from smtplugins.contracts.models import Model
 from smtplugins.host.arguments import argument
-from smtplugins.host.decode.built_steps import BuiltTree, children, line_of, sides, source_words
-from smtplugins.host.decode.decoded_lists import Ranked, candidates_of, writable_lists
 from smtplugins.host.decode.printing.lines import Printing
 from smtplugins.host.decode.statistics import DecodingStatistics, Times, added
 from smtplugins.host.decode.translator import Translator
 from smtplugins.host.files.escaping import unescaped_input
-from smtplugins.host.files.joshua_output import check_template, printed, recased, three_decimals
-from smtplugins.host.files.list_fields import check_fields
 from smtplugins.host.files.opening import Path, find_format, number, rounded, write_all
-from smtplugins.host.forests.forest_files import ForestFiles
 from smtplugins.host.host import Host, runner_of
 from smtplugins.host.progress import progress
 
 if TYPE_CHECKING:
     from smtplugins.core.graph.hypergraph import Hypergraph
+    from smtplugins.host.decode.built_steps import BuiltTree
+    from smtplugins.host.decode.decoded_lists import Ranked
+    from smtplugins.host.forests.forest_files import ForestFiles
 
 
 @dataclass(frozen=True)
@@ -119,7 +117,7 @@ def run(
                 faults.append(result.fault)
             _report(result, note, trace, chosen=printing.choice is not None)
             if trees is not None and result.tree is not None:
-                trees.write(line_of(result.tree, shown))
+                trees.write(_tree_line(result.tree, shown))
             for key, text in result.beside.items():
                 beside[key].write(text)
             yield result
@@ -177,12 +175,20 @@ def _list_format(host: Host, translator: Translator, outputs: Outputs) -> tuple[
     if outputs.nbest is not None:
         if outputs.nbest < 1:
             raise UsageError(f"nbest: expected 1 or more, found {outputs.nbest}")
+        from smtplugins.host.decode.decoded_lists import writable_lists
+
         name = outputs.to_format or translator.config.output.format
         record = writable_lists(find_format(name, "nbest", host.formats("nbest")))
     if outputs.template is not None:
         if outputs.fields:
             raise UsageError("fields: expected none, as output.template says what lines have")
+        from smtplugins.host.files.joshua_output import check_template
+
         return None, check_template(outputs.template)
+    if not outputs.fields:
+        return record, ()
+    from smtplugins.host.files.list_fields import check_fields
+
     wanted = check_fields(outputs.fields)
     if wanted and record is None:
         raise UsageError(f"field {wanted[0]!r}: expected n-best lists, found translations alone")
@@ -194,6 +200,8 @@ def _list_format(host: Host, translator: Translator, outputs: Outputs) -> tuple[
 def _forest_files(host: Host, translator: Translator, outputs: Outputs) -> ForestFiles | None:
     if outputs.forests is None:
         return None
+    from smtplugins.host.forests.forest_files import ForestFiles
+
     names, weights = translator.features(), translator.model.weights
     return ForestFiles.of(host, outputs.forests, outputs.forests_format, names, weights, outputs.precision)
 
@@ -282,6 +290,8 @@ class _Task:
         if nbest is None or template is None:
             text = decoding.best if candidates is None else candidates.texts[0]
             return None if nbest is None else candidates, (text,)
+        from smtplugins.host.files.joshua_output import printed, three_decimals
+
         # Joshua treats an empty line as a sentence without a translation.
         found = decoding.found and candidates is not None and bool(sentence.tokens or sentence.lattice is not None)
         spell = three_decimals if self.outputs.precision is None else number(self.outputs.precision)
@@ -299,6 +309,8 @@ class _Task:
         self, sentence: Sentence, decoding: Decoding, graph: Hypergraph | None, ranked: Ranked | None = None
     ) -> Candidates | None:
         """The n-best list of a decoding, or the list ``ranked`` of its derivations."""
+        from smtplugins.host.decode.decoded_lists import candidates_of
+
         nbest, cased, scheme = self.outputs.nbest, self.outputs.project_case, self.translator.config.escape
         candidates = candidates_of(
             decoding,
@@ -315,6 +327,8 @@ class _Task:
         if candidates is not None and scheme is not None:
             candidates = unescaped_input(candidates, scheme)
         if cased and candidates is not None and "alignment" in candidates.extras:
+            from smtplugins.host.files.joshua_output import recased
+
             candidates = recased(candidates, sentence.tokens)
             if "alignment" not in self.fields:
                 del candidates.extras["alignment"]
@@ -339,8 +353,16 @@ class _Result:
     fault: str
 
 
+def _tree_line(tree: BuiltTree, shown: Callable[[float], str]) -> str:
+    from smtplugins.host.decode.built_steps import line_of
+
+    return line_of(tree, shown)
+
+
 def _built_tree(sentence: Sentence, decoding: Decoding) -> BuiltTree:
     """The steps that built the tree of a decoding; of a lattice the source is the path taken through it."""
+    from smtplugins.host.decode.built_steps import BuiltTree, children, sides, source_words
+
     if decoding.built is None and decoding.found:
         raise UsageError("this decoder does not report the building steps of trees")
     score = None if decoding.score is None else rounded([decoding.score])[0]

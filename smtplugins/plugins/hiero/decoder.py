@@ -23,7 +23,6 @@ from smtplugins.contracts.tools.decoding import (
     unknown_words,
 )
 from smtplugins.contracts.tools.features import SearchScorers
-from smtplugins.contracts.tools.graphs import viterbi
 from smtplugins.contracts.tools.search import (
     CoarseToFine,
     NoRefinement,
@@ -39,7 +38,6 @@ from smtplugins.contracts.tools.search import (
 from smtplugins.contracts.tools.search import best as best_derivation
 from smtplugins.plugins.hiero.constraint import FAULT, NAME, BoundaryStates, TargetConstraint
 from smtplugins.plugins.hiero.options import HieroOptions as HieroOptions
-from smtplugins.plugins.hiero.passes import FurtherPasses, finished, pass_options
 from smtplugins.plugins.hiero.tracing import built, graph_edges, searched_edges, traced
 
 if TYPE_CHECKING:
@@ -50,6 +48,7 @@ if TYPE_CHECKING:
     from smtplugins.contracts.tools.grammars import Vocabulary
     from smtplugins.contracts.tools.graphs import Hypergraph
     from smtplugins.contracts.tools.search import BestDerivation, Refined, Searcher
+    from smtplugins.plugins.hiero.passes import FurtherPasses
 
 
 class Hiero(ForestDecoder["WeightedParser"]):
@@ -60,7 +59,11 @@ class Hiero(ForestDecoder["WeightedParser"]):
     def __init__(self, *, resources: Resources, options: HieroOptions) -> None:
         super().__init__(_parser(resources, options))
         self._options = options
-        self._pass_options = pass_options(options, resources.passes)
+        self._pass_options: list[HieroOptions] = []
+        if resources.passes:
+            from smtplugins.plugins.hiero.passes import pass_options
+
+            self._pass_options = pass_options(options, resources.passes)
 
     @property
     def passes(self) -> int:
@@ -83,6 +86,8 @@ class Hiero(ForestDecoder["WeightedParser"]):
         """Make a decoder for one thread."""
         passes = None
         if self._pass_options or self._options.summary is not None:
+            from smtplugins.plugins.hiero.passes import FurtherPasses
+
             passes = FurtherPasses(self._pass_options, self.parser.resources.passes, system.weights)
         return _Worker(system, self._options, graphs, passes)
 
@@ -168,6 +173,8 @@ class _Worker:
         self, forest: SentenceForest, refined: Refined, passes: FurtherPasses, times: Times, stats: Mapping[str, float]
     ) -> Decoding:
         """What the passes after the first make of the first one's result."""
+        from smtplugins.contracts.tools.graphs import viterbi
+
         sentence = forest.sentence
         with times("search"):
             forest, names = passes.with_rule_features(forest)
@@ -197,6 +204,8 @@ class _Worker:
         return self._options.shown(" ".join(map(forest.forest.tables.words.word, words)))
 
     def _graph(self, forest: SentenceForest, refined: Refined, names: Sequence[str]) -> Hypergraph:
+        from smtplugins.plugins.hiero.passes import finished
+
         graph = hypergraph_of(forest.forest, refined, forest.features, names, id=forest.sentence.id)
         if NAME in names and len(graph):
             # Without the edges of illegal derivations, and empty if there are no others.

@@ -10,7 +10,6 @@ import itertools
 import os
 import pickle
 import signal
-import traceback
 from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
@@ -193,6 +192,8 @@ def _serve(
                 work = function if setup is None else functools.partial(function, state)
                 answer = pickle.dumps(([work(item) for item in chunk], None, ""))
             except (Exception, SystemExit) as error:
+                import traceback
+
                 answer = pickle.dumps(([], _portable(error), traceback.format_exc()))
             connection.send_bytes(answer)
 

@@ -6,7 +6,6 @@ import re
 
 from smtformats.format import first_lines
 from smtformats.grammar.shared.lines import BAR
-from smtformats.reordering.moses import matches as is_reordering
 from smtformats.tokens import blanks, is_id, is_number
 
 _LHS = re.compile(r"\[[^ \t]+\]")
@@ -99,7 +98,11 @@ def is_phrase_table(head: bytes) -> bool:
     rows = _tables(head)
     if not _most([_is_pair(fields) and _are_probabilities(fields[2]) and _has_points(fields[3:4]) for fields in rows]):
         return False
-    return any(len(fields) > 3 for fields in rows) or not (_is_list(rows) or is_reordering(head) or _is_homework(rows))
+    if any(len(fields) > 3 for fields in rows):
+        return True
+    from smtformats.reordering.moses import matches as is_reordering
+
+    return not (_is_list(rows) or is_reordering(head) or _is_homework(rows))
 
 
 def _has_points(fields: list[list[str]]) -> bool:

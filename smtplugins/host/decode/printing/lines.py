@@ -17,10 +17,7 @@ from smtformats.records import dataclass
 from smtformats.tokens import words
 from smtplugins.contracts.errors import UsageError
 from smtplugins.contracts.spec import suggestion
-from smtplugins.host.files.list_fields import fields_of, phrases_of
 from smtplugins.host.files.opening import Path, rounded
-from smtplugins.host.files.tree_fields import tree_fields
-from smtplugins.host.forests.forest_files import ForestFiles
 
 if TYPE_CHECKING:
     from typing import TextIO
@@ -32,6 +29,7 @@ if TYPE_CHECKING:
     from smtplugins.host.decode.printing.choice import TextChoice
     from smtplugins.host.decode.printing.rescored import ReferenceRescoring
     from smtplugins.host.decode.translator import Translator
+    from smtplugins.host.forests.forest_files import ForestFiles
     from smtplugins.host.host import Host
 
 PARTS = ("score", "input", "id", "segmentation", "alignment")
@@ -97,6 +95,8 @@ class Printing:
         shape = translator.config.output.graphs_format
         if "graphs" not in self._files and shape is None:
             return self
+        from smtplugins.host.forests.forest_files import ForestFiles
+
         names, weights = translator.features(), translator.model.weights
         with translator.config.at("output", "graphs_format"):
             files = ForestFiles.of(host, "", shape or "moses-search-graph", names, weights, precision)
@@ -194,6 +194,9 @@ def _field(best: Derivations | None, name: str, trees: bool) -> str:
     """A field of a derivation of phrases, or of rules of a grammar."""
     if best is None or not len(best):
         return ""
+    from smtplugins.host.files.list_fields import fields_of
+    from smtplugins.host.files.tree_fields import tree_fields
+
     return (tree_fields(best, [name], moses=True) if trees else fields_of(best, [name]))[name][0]
 
 
@@ -201,6 +204,8 @@ def _segmented(text: str, best: Derivations | None) -> str:
     """The words with the source span of each phrase behind its words, as in ``a man |0-1| with |2-2|``."""
     if best is None or not len(best):
         return text
+    from smtplugins.host.files.list_fields import phrases_of
+
     given, parts, at = words(text), [], 0
     for phrase in phrases_of(best)[0]:
         parts += [*given[at : at + phrase.size], f"|{phrase.first}-{phrase.last - 1}|"]

@@ -10,11 +10,8 @@ in the page exactly.
 
 from __future__ import annotations
 
-import base64
-import hashlib
 from collections.abc import Iterable
 from pathlib import Path
-from string import Template
 from typing import TYPE_CHECKING, Any, TextIO
 
 from smtformats import Format, FormatError
@@ -51,6 +48,7 @@ def write(
 def page(report: Report, candidates: int = CANDIDATES, trees: int = TREES) -> str:
     """Render the page."""
     from html import escape
+    from string import Template
 
     from smtplugins.plugins.standard.report import data, sections
     from smtplugins.plugins.standard.report.trees import Shown
@@ -75,6 +73,9 @@ def _part(name: str) -> str:
 
 
 def _hash(text: str) -> str:
+    import base64
+    import hashlib
+
     return "sha256-" + base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
 
 
