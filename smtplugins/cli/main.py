@@ -64,7 +64,7 @@ COMMANDS = {
     "train": ("systems.train", "build a system from text: prepare, align, extract, estimate, tune, judge"),
     "config": (
         "config",
-        "check a run.yaml, cdec.ini, moses.ini or joshua.config and print it as a run.yaml: `config show -c FILE`",
+        "write a new run.yaml, check a configuration, or print it as a run.yaml: `config new`, `config check`..",
     ),
     "cache": ("cache", "show or clear the caches of loaded grammars and of scores: `cache show`, `cache clear`"),
 }
@@ -74,7 +74,11 @@ COMMANDS = {
 def main(argv: Sequence[str] | None = None) -> int:
     """Run a command; return the exit code."""
     with named_as_options():
-        code = _main(argv)
+        try:
+            code = _main(argv)
+        except _EndedError as ended:
+            # `smt train` ends its command, which is just telling that Ctrl-C interrupted it.
+            code = 128 + ended.number
     if argv is None:
         # Python looks for garbage twice when it ends; once is enough.
         gc.disable()

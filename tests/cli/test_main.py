@@ -15,6 +15,7 @@ from typing import Any
 
 import pytest
 
+from smtplugins.cli import main
 from smtplugins.cli.main import COMMANDS, command_parser
 from tests.forked import Process
 
@@ -284,6 +285,13 @@ class TestEnds:
         assert time.monotonic() - before < 300
         assert process.stderr.read().replace(b"begun\n", b"") == b"smt: interrupted\n"
         assert sorted({*os.listdir()} - {"__pycache__"}) == ["slow.py", "source", "test.nbest"]
+
+    def test_another_end_comes_while_one_is_told(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        def told(error: BaseException, verbose: bool) -> int:
+            raise main._EndedError(signal.SIGTERM)
+
+        monkeypatch.setattr(main, "_report_error", told)
+        assert main.main(["no-such-command"]) == 128 + signal.SIGTERM
 
     @pytest.mark.parametrize("arguments", [("score", "--feature", "length"), ("best",), ("convert",)])
     def test_closed_pipe_is_quiet(self, start: Start, arguments: tuple[str, ...]) -> None:
