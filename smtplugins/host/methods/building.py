@@ -67,7 +67,7 @@ class Building:
         limits = max_length, max_ratio, keep_duplicates
         plan = TrainPlan(
             model=str(Spec.of(model)),
-            train=TextPair.of("source and target", [source, target]),
+            train=TextPair.of("target", [source, target]),
             dev=TextPair.of("dev", dev),
             test=TextPair.of("test", test) if test else None,
             monolingual=tuple(map(whole_path, listed(lm_text))),

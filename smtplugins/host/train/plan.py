@@ -32,6 +32,9 @@ class TextPair:
         """The files given for an argument."""
         if len(paths) < 2:
             raise UsageError(f"{argument(name)}: expected a source file and a reference file, found {len(paths)}")
+        files = list(map(os.path.realpath, paths))
+        if twice := next((path for k, path in enumerate(paths) if files[k] in files[:k]), None):
+            raise UsageError(f"{argument(name)}: expected different files, found {os.fspath(twice)} twice")
         return cls(whole_path(paths[0]), tuple(map(whole_path, paths[1:])))
 
     @property

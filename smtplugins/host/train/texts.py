@@ -23,8 +23,8 @@ def check_texts(plan: TrainPlan, say: Callable[[str], None]) -> None:
     """Check that all files can be read and have as many lines as they should.
 
     Said of the texts to learn weights from and to judge by: lines with an empty side, and sentence pairs that are in
-    the training text, too. Said of the training text: if its words are not separated. Files whose names say that their
-    languages are exchanged are an error.
+    the training text or in both of them. Said of the training text: if its words are not separated. Files whose names
+    say that their languages are exchanged are an error.
     """
     held_out = {}
     languages = _languages(plan.train)
@@ -40,11 +40,12 @@ def check_texts(plan: TrainPlan, say: Callable[[str], None]) -> None:
         lines = held_out[name] = list(_lines(text))
         if empty := [number for number, line in enumerate(lines, 1) if not all(map(str.strip, line))]:
             say(f"note: {name}: {len(empty)} of {len(lines)} lines have an empty side, the first is line {empty[0]}")
-    pairs = {(line[0], reference) for lines in held_out.values() for line in lines for reference in line[1:]}
-    known, unsegmented, total = set(), [0, 0], 0
+    pairs = {name: {pair for line in lines for pair in _pairs(line)} for name, lines in held_out.items()}
+    known: set[tuple[str, ...]] = set()
+    unsegmented, total = [0, 0], 0
     for line in _lines(plan.train):
         total += 1
-        if line in pairs:
+        if any(line in some for some in pairs.values()):
             known.add(line)
         for i, sentence in enumerate(line):
             unsegmented[i] += _UNSEGMENTED.search(sentence) is not None
@@ -52,8 +53,9 @@ def check_texts(plan: TrainPlan, say: Callable[[str], None]) -> None:
         if 2 * count > total:
             say(f"note: {side}: expected blanks between words, found none in most lines: no tokenizer here adds them")
     for name, lines in held_out.items():
-        if count := sum(any((line[0], reference) in known for reference in line[1:]) for line in lines):
-            say(f"note: {name}: {count} of {len(lines)} sentence pairs are in the training text, too")
+        for other, those in ("training", known), ("dev", pairs["dev"] if name == "test" else set()):
+            if count := sum(not those.isdisjoint(_pairs(line)) for line in lines):
+                say(f"note: {name}: {count} of {len(lines)} sentence pairs are in the {other} text, too")
 
 
 def check_words(folder: Path, step: RecipeStep, steps: Sequence[RecipeStep]) -> None:
@@ -73,6 +75,11 @@ def check_words(folder: Path, step: RecipeStep, steps: Sequence[RecipeStep]) -> 
                 f"{folder / name}: this model takes no words like {word!r}, which stand in {len(bad)} lines, first in "
                 f"{bad[0]!r}: remove these lines or words from the text, and begin in another folder"
             )
+
+
+def _pairs(line: Sequence[str]) -> list[tuple[str, ...]]:
+    """The source sentence with each of its translations."""
+    return [(line[0], reference) for reference in line[1:]]
 
 
 def _languages(text: TextPair) -> list[str | None]:

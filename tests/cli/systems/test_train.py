@@ -88,6 +88,8 @@ def test_translations_and_references_are_both_raw_or_both_prepared(smt: Smt, wor
         (("--model", "phrase,lenght=3"), "option 'lenght'"),
         (("--test", "c.de"), "--test: expected a source file and a reference file, found 1"),
         (("--test", "c.de", "missing"), "missing: No such file"),
+        (("--test", "c.de", "c.en", "./c.en"), "--test: expected different files, found ./c.en twice"),
+        (("-t", "a.de"), "--target: expected different files, found a.de twice"),
         (("--lm-text", "-"), "texts to train on are read more than once: expected a file, found standard input"),
         (("--lm-text", "/dev/null"), "expected a file, found the pipe or device /dev/null"),
         (("--max-ratio", "0.5"), "max-ratio"),

@@ -39,6 +39,13 @@ def test_misleading_texts_are_noted(tmp_path: Path) -> None:
     assert said(TrainPlan(model="phrase", train=train, dev=other, test=train)) == [
         "note: test: 3 of 3 sentence pairs are in the training text, too"
     ]
+    new = text(tmp_path, "new", ["der see", "der tag"], ["the sea", "the day"], ["the lake", "this day"])
+    assert said(
+        TrainPlan(model="phrase", train=train, dev=text(tmp_path, "a", ["der see"], ["the lake"]), test=new)
+    ) == [
+        "note: test: 1 of 2 sentence pairs are in the training text, too",
+        "note: test: 1 of 2 sentence pairs are in the dev text, too",
+    ]
 
 
 def test_text_without_blanks_is_noted(tmp_path: Path) -> None:
