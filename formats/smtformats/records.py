@@ -23,6 +23,7 @@ else:
             own = dict(vars(cls))
             made = dataclasses.dataclass(eq=False, repr=False, **options)(cls)
             fields = dataclasses.fields(made)
+            made.__dataclass_params__.eq, made.__dataclass_params__.repr = eq, repr
             if repr and "__repr__" not in own:
                 made.__repr__ = _representation([field.name for field in fields if field.repr])
             if not eq:

@@ -145,6 +145,7 @@ def test_records_are_as_dataclasses(define: Callable[[Decorator], list[Any]]) ->
     assert [ours[i] == ours[j] for i, j in pairs] == [theirs[i] == theirs[j] for i, j in pairs]
     for one, other in zip(ours, theirs, strict=True):
         assert (type(one).__hash__ is None) == (type(other).__hash__ is None)
+        assert repr(one.__dataclass_params__) == repr(other.__dataclass_params__)
         assert [each.name for each in dataclasses.fields(one)] == [each.name for each in dataclasses.fields(other)]
         if define not in (without_comparison, within_itself):
             assert attempted(lambda one=one: hash(one)) == attempted(lambda other=other: hash(other))
