@@ -58,11 +58,10 @@ from smtformats.files import MAX_LINE_BYTES, Lines
 from smtformats.format import Format, Number
 from smtformats.list_columns import ListColumns
 from smtformats.nbest.shared.json_answers import AS_WRITTEN, PROMPT, Answers, prompt_of
-from smtformats.nbest.shared.json_drafts import CUMULATIVE, KEYS, LOGPROB, check_error, cumulative, number
+from smtformats.nbest.shared.json_drafts import CUMULATIVE, KEYS, LOGPROB, SOURCES, check_error, cumulative, number
 from smtformats.nbest.shared.json_foreign import Mapped, lists_in, lists_of_values
 from smtformats.nbest.shared.json_lists import (
     LISTS,
-    SOURCES,
     Taken,
     array_of,
     compose_id,

@@ -16,8 +16,8 @@ _MOST = 10_000
 def command_files(arguments: Sequence[str], note: Callable[[str], None] = lambda text: None) -> list[str]:
     """The program, and the files and folders that its arguments name, also inside ``--option=FILE`` and ``sh -c``.
 
-    A Python program has all ``.py`` files of its folder, from where it may import them. A folder that contains the
-    current one, or too many files, is left out; of the latter ``note`` is told.
+    A Python program, or a module after ``-m``, has all ``.py`` files of its folder, from where it may import them. A
+    folder that contains the current one, or too many files, is left out; of the latter ``note`` is told.
     """
     program = shutil.which(arguments[0])
     files = [] if program is None else [os.path.realpath(program)]
@@ -36,15 +36,28 @@ def command_files(arguments: Sequence[str], note: Callable[[str], None] = lambda
     return list(dict.fromkeys(map(os.path.abspath, files)))
 
 
+def module_files(name: str) -> list[str]:
+    """The ``.py`` files beside a module of the current folder or of ``$PYTHONPATH``; none if it is elsewhere."""
+    for place in ("", *os.environ.get("PYTHONPATH", "").split(os.pathsep)):
+        path = Path(place, *name.split("."))
+        if path.with_name(f"{path.name}.py").is_file():
+            return sorted(map(os.fspath, path.parent.glob("*.py")))
+        if path.is_dir() and (found := sorted(map(os.fspath, path.glob("*.py")))):
+            return found
+    return []
+
+
 def _named(arguments: Sequence[str]) -> Iterator[str]:
     """What may be a path in the words of a command."""
-    for argument in arguments:
+    for before, argument in zip(("", *arguments), arguments, strict=False):
         yield argument
-        if argument.startswith("-") and "=" in argument:
+        if before == "-m":
+            yield from module_files(argument)
+        elif argument.startswith("-") and "=" in argument:
             yield argument.partition("=")[2]
         elif any(char.isspace() for char in argument):
             with contextlib.suppress(ValueError):
-                yield from shlex.split(argument)
+                yield from _named(shlex.split(argument))
 
 
 def _is_small(folder: str) -> bool:

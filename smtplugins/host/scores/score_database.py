@@ -238,9 +238,10 @@ def joined(texts: Iterable[str | None]) -> bytes:
 
 
 def contents_hash(connection: sqlite3.Connection, path: str) -> bytes:
-    """The hash of a file, or of all files of a folder; it is kept, too, until the file changes."""
+    """The hash of a file, or of all files of a folder but Python's caches; it is kept, too, until the file changes."""
     if os.path.isdir(path):
-        names = sorted(os.path.join(folder, name) for folder, _, names in os.walk(path) for name in names)
+        walked = ((folder, name) for folder, _, names in os.walk(path) for name in names)
+        names = sorted(os.path.join(folder, name) for folder, name in walked if not name.endswith(".pyc"))
         total = hashlib.sha256()
         for inner in names:
             total.update(joined([os.path.relpath(inner, path)]) + contents_hash(connection, inner))

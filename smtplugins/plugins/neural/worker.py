@@ -70,6 +70,7 @@ class WorkerCommand:
         self.files = [str(serve_file()), *([path] if path.endswith(".py") else [])]
         self.words = words
         self.arguments = [program, str(serve_file()), path, *words]
+        self._module = [] if path.endswith(".py") else ["-m", path]
 
     def described(self, kind: str) -> str:
         """What scores depend on beside the contents of files."""
@@ -81,7 +82,9 @@ class WorkerCommand:
         from smtplugins.contracts.tools.running import ScoreCache, ScoreFolder, command_files
 
         folder = where or ScoreFolder(None)
-        files = [*self.files, *command_files(self.arguments[1:], note)] if folder.path is not None else []
+        files = (
+            [*self.files, *command_files([*self._module, *self.arguments[1:]], note)] if folder.path is not None else []
+        )
         return ScoreCache(folder, self.described(kind), version=version, files=dict.fromkeys(files), width=width)
 
 

@@ -377,6 +377,18 @@ def test_numbers_of_records_are_not_taken_for_other_ids() -> None:
         assert read(json.dumps({name: "a", "hypotheses": ["x"]}))[0].id == "a"
 
 
+def test_segments_of_a_document_are_no_list() -> None:
+    rows = [{"doc_id": "d", "seg_id": i, "hyp": text} for i, text in enumerate("ab")]
+    text = "".join(json.dumps(row) + "\n" for row in rows)
+    message = (
+        "records of one sentence with the id 'd' (--from jsonl-nbest,text=PATH,id=seg_id takes the id from seg_id)"
+    )
+    assert f"{message}, found seg_id=1 after 0" in refused(text)
+    assert [(nbest.id, nbest.texts) for nbest in read(text, text="hyp", id="seg_id")] == [("0", ["a"]), ("1", ["b"])]
+    same = "".join(json.dumps(row | {"seg_id": 4}) + "\n" for row in rows)
+    assert [nbest.texts for nbest in read(same)] == [["a", "b"]]
+
+
 def test_ranks_that_do_not_fit_the_order() -> None:
     rows = [{"id": 0, "hyp": "b", "rank": 2}, {"id": 0, "hyp": "a", "rank": 1}]
     text = "".join(json.dumps(row) + "\n" for row in rows)
@@ -515,6 +527,7 @@ def test_paths_keep_the_ids_of_known_shapes() -> None:
             {"model": "m", "created_at": "2024-05-01T10:00:00Z", "message": {"role": "assistant", "content": "a"}},
             "--from jsonl-nbest,text=message.content reads",
         ),
+        ({"prompt": "Translate: ein haus", "predict": "a house", "label": "a"}, "text=predict reads"),
         ({"error": {"message": "rate limit", "type": "x"}}, "found an error instead of candidates, 'rate limit'"),
     ],
 )

@@ -13,6 +13,7 @@ import pytest
 import smtplugins as smt
 from smtplugins.cli.main import main
 from smtplugins.contracts.errors import FeatureError, UsageError
+from smtplugins.contracts.tools.running import ScoreFolder
 from smtplugins.host.host import Host
 from smtplugins.plugins.neural.worker import NeuralWorker, NeuralWorkerMetric, ready_made
 from smtplugins.plugins.neural.worker_command import program
@@ -170,3 +171,14 @@ def test_the_list_of_workers(capfd: pytest.CaptureFixture[str]) -> None:
     assert [line.split()[0] for line in capfd.readouterr().out.splitlines()] == sorted(ready_made())
     assert main(["neural", "worker", "blert"]) == 2
     assert "unknown worker 'blert'; did you mean 'bleurt'" in capfd.readouterr().err
+
+
+def test_scores_of_a_module_that_changed_are_computed_anew(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    module = tmp_path / "my" / "judge.py"
+    module.parent.mkdir()
+    for score in (1.0, 2.0):
+        module.write_text(f"def load():\n    return lambda items: [{score}] * len(items)\n", encoding="utf-8")
+        feature = NeuralWorker("my.judge", score_cache=ScoreFolder(tmp_path / "scores"))
+        assert set(feature.score_candidates(None, LISTS[0]).tolist()) == {score}
+        feature.close()

@@ -42,6 +42,15 @@ def load_from_checkpoint(path):
     assert path.startswith("downloaded/"), path
     return Model(path)
 """
+METRICX = """
+class Network:
+    @classmethod
+    def from_pretrained(cls, name): return cls()
+    def to(self, device): return self
+    def eval(self): return self
+
+AutoTokenizer = MT5ForRegression = Network
+"""
 BLEURT = """
 class BleurtScorer:
     def __init__(self, checkpoint=None): assert checkpoint == "BLEURT-20"
@@ -118,6 +127,15 @@ class TestComet:
             "error": "ValueError: da needs references: use it as a metric, or a model without, such as CometKiwi"
         }
 
+    @pytest.mark.parametrize(("worker", "title"), [("comet", "COMET"), ("metricx", "MetricX")])
+    def test_without_sources(self, worker: str, title: str, tmp_path: Path) -> None:
+        module(tmp_path, "comet", COMET)
+        module(tmp_path, "torch", "")
+        module(tmp_path, "transformers", METRICX)
+        module(tmp_path, "metricx24.models", METRICX)
+        (error,) = run(worker, ["--batch", "3"], tmp_path, [{"items": [{**ITEMS[0], "source": None}]}])
+        assert error == {"error": f"ValueError: {title} needs the sources"}
+
     def test_a_library_that_is_missing(self, tmp_path: Path) -> None:
         (error,) = run("comet", [], tmp_path)
         needs = "it needs `pip install unbabel-comet`; python=PATH names a Python that has it"
@@ -171,9 +189,12 @@ class Endpoint(http.server.BaseHTTPRequestHandler):
             scores = [None, *(-float(i) for i in range(1, len(text) + 1))]
             choice: dict[str, Any] = {"index": index, "text": ""}
             if request.get("echo"):
-                choice["logprobs"] = {"token_logprobs": [*scores, -99.0]}
+                names = ["<s>", *text.replace(" a", "_"), *["a"] * text.count(" a"), "."]
+                choice["logprobs"] = {"tokens": names, "token_logprobs": [*scores, -99.0]}
             if request.get("prompt_logprobs") == 0:
-                choice["prompt_logprobs"] = [one and {"5": {"logprob": one, "rank": 9}} for one in scores]
+                names = ["", *text.replace(" a", "_"), *["a"] * text.count(" a")]
+                rows = zip(names, scores, strict=True)
+                choice["prompt_logprobs"] = [one and {name: {"logprob": one, "rank": 9}} for name, one in rows]
             choices.insert(0, choice)
         self.send_response(200)
         self.end_headers()
@@ -198,17 +219,24 @@ def endpoint() -> Iterator[str]:
 class TestOpenai:
     @pytest.mark.parametrize("api", ["echo", "prompt_logprobs"])
     def test_the_hypothesis_alone_is_scored(self, tmp_path: Path, endpoint: str, api: str) -> None:
-        arguments = ["--url", endpoint, "--model", "m", "--prompt", "{source}: ", "--api", api, "--batch", "1"]
+        arguments = ["--url", endpoint, "--model", "m", "--prompt", "{source}:\n", "--api", api, "--batch", "1"]
         first, second = run("openai", arguments, tmp_path)
-        # "ein haus: " has 10 tokens beside that of the start, "ja: " 4.
+        # "ein haus:\n" has 10 tokens beside that of the start, "ja:\n" 4.
         house, yes = sum(-float(i) for i in range(11, 18)), -(5.0 + 6 + 7)
         assert first == {"scores": {"7": [house, house / 7], "x": [yes, yes / 3]}}
         assert second == {"scores": {"7": [house, house / 7]}}
         # The prompts' lengths are asked for once.
         assert [request["prompt"] for _, _, request in Endpoint.asked] == [
-            ["ein haus: "], ["ein haus: a house"], ["ja: "], ["ja: yes"], ["ein haus: a house"]
+            ["ein haus:\n"], ["ein haus:\na house"], ["ja:\n"], ["ja:\nyes"], ["ein haus:\na house"]
         ]  # fmt: skip
         assert {path for path, _, _ in Endpoint.asked} == {"/v1/completions"}
+
+    @pytest.mark.parametrize("api", ["echo", "prompt_logprobs"])
+    def test_a_token_that_spans_the_end_of_the_prompt(self, tmp_path: Path, endpoint: str, api: str) -> None:
+        arguments = ["--url", endpoint, "--model", "m", "--prompt", "{source}: ", "--api", api]
+        (error,) = run("openai", arguments, tmp_path)
+        spans = "a token spans the end of the prompt 'ein haus: ': end it with a line end"
+        assert error == {"error": f"ValueError: {spans}"}
 
     def test_without_a_prompt(self, tmp_path: Path, endpoint: str) -> None:
         (answer,) = run("openai", ["--url", endpoint, "--model", "m"], tmp_path, BATCHES[:1])

@@ -227,7 +227,8 @@ def test_a_batch_that_fails_names_the_command(host: Host, scorer: Scorer) -> Non
 def test_the_files_of_a_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr("smtplugins.host.scores.command_files._MOST", 3)
-    for name in ("a.py", "b.py", "c.txt", "model/weights", "model/more", "run/x"):
+    modules = ("judges/__main__.py", "judges/first.py", "path/other.py")
+    for name in ("a.py", "b.py", "c.txt", "model/weights", "model/more", "run/x", *modules):
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).write_text(name)
     notes: list[str] = []
@@ -241,6 +242,13 @@ def test_the_files_of_a_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     assert files("c.txt", "--model=model", "absent", str(tmp_path)) == ["c.txt", "model"]
     assert files("-c", "cat c.txt | python a.py 'x") == []
     assert files("-c", "cat c.txt | python a.py") == ["c.txt", "a.py", "b.py"]
+    assert files("-c", "python a.py --model=model") == ["a.py", "b.py", "model"]
+    assert files("-c", "python -m b --model=model") == files("-m", "b", "--model=model") == ["a.py", "b.py", "model"]
+    assert files("-m", "judges") == ["judges", "judges/__main__.py", "judges/first.py"]
+    assert files("-m", "judges.first") == ["judges/__main__.py", "judges/first.py"]
+    assert files("-m", "absent") == files("-m", "other") == []
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path / "path"))
+    assert files("-m", "other") == ["path/other.py"]
     assert command_files(["./c.txt"]) == [str(tmp_path / "c.txt")]
     assert notes == []
     for i in range(3):

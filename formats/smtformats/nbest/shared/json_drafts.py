@@ -16,6 +16,7 @@ SOURCES = ("source", "src", "input", "prompt")
 REFERENCES = ("reference", "ref", "target", "tgt")
 KEYS = ("id", "sentence_id", "custom_id", "doc_id")
 LIKE_KEYS = "example_id guid idx index sample_id seg_id segment_id sent_id uid utt_id utterance_id".split()
+SEGMENT_KEYS = "seg_id segment_id sent_id utt_id utterance_id".split()
 CUMULATIVE = "cumulative_logprob"
 LOGPROB, MEAN = "logprob", "logprob_mean"
 _TEXT_PARTS, _THOUGHTS = ("text", "output_text"), ("thinking", "redacted_thinking", "reasoning")
@@ -40,12 +41,13 @@ class DraftRow:
 class DraftList:
     """The hypotheses of a record, its id and source, what holds for all of them, and the names of unused fields.
 
-    ``prompt`` is what they were generated after.
+    ``prompt`` is what they were generated after, ``segment`` are the members that count sentences.
     """
 
     key: str | None = None
     source: str | None = None
     prompt: str | None = None
+    segment: dict[str, str] = field(default_factory=dict)
     rows: list[DraftRow] = field(default_factory=list)
     shared: dict[str, str] = field(default_factory=dict)
     aside: dict[str, None] = field(default_factory=dict)

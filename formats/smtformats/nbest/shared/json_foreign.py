@@ -11,7 +11,7 @@ from smtformats.candidates import Candidates
 from smtformats.errors import quote
 from smtformats.files import Lines
 from smtformats.nbest.shared.json_answers import AS_WRITTEN, Answers, prompt_of
-from smtformats.nbest.shared.json_drafts import DraftList, Failed, check_error, check_number
+from smtformats.nbest.shared.json_drafts import SEGMENT_KEYS, DraftList, Failed, check_error, check_number
 from smtformats.nbest.shared.json_lists import check_named, check_ranks
 from smtformats.nbest.shared.json_paths import ValuePath, guess, names, read_texts, set_key, set_scores, set_sides
 from smtformats.nbest.shared.json_readers import SHAPES, RecordShape, is_own, nearest, shape_of
@@ -219,6 +219,8 @@ class _Reading:
         set_sides(draft, record, wanted.key, wanted.source, wanted.reference)
         if draft.key is None and isinstance(record, Mapping) and not self._holds_arrays:
             check_number(record, self._sentence, guess(record) or "PATH")
+        if isinstance(record, Mapping):
+            draft.segment = {name: str(record[name]) for name in SEGMENT_KEYS if record.get(name) is not None}
         prompt = draft.prompt or prompt_of(record)
         for row in draft.rows:
             row.text = wanted.answers.of(row.text, prompt)
@@ -226,6 +228,11 @@ class _Reading:
 
     def _join(self, draft: DraftList, more: DraftList, line: int) -> None:
         """Add the hypotheses of a further record to a list."""
+        for name, value in more.segment.items():
+            if draft.segment.get(name, value) != value:
+                expected = f"records of one sentence with the id {quote(draft.key or '')} (--from jsonl-nbest,"
+                expected += f"text=PATH,id={name} takes the id from {name})"
+                raise self._lines.error(expected, f"{name}={value} after {draft.segment[name]}", 1, line)
         if more.source is not None and draft.source is not None and more.source != draft.source:
             expected = f"the source of the list that it belongs to, {quote(draft.source)}"
             raise self._lines.error(expected, quote(more.source), 1, line)

@@ -16,7 +16,7 @@ from smtformats.candidates import Candidates
 from smtformats.errors import quote
 from smtformats.files import Lines
 from smtformats.format import Number
-from smtformats.nbest.shared.json_drafts import KEYS, Failed, check_error, check_number
+from smtformats.nbest.shared.json_drafts import KEYS, SOURCES, Failed, check_error, check_number
 from smtformats.nbest.shared.spans import Array, Member, clean, id_text, members, plain, replace_members, string
 from smtformats.records import dataclass
 from smtformats.tokens import BadField, is_id, normal_id
@@ -24,7 +24,6 @@ from smtformats.writing import write_each
 
 LISTS = ("hypotheses", "candidates", "outputs", "nbest", "translations")
 SENTENCE_ID = "sentence_id"
-SOURCES = ("source", "src", "input", "prompt")
 _CUT = "\0"
 _SHOWN = 8
 _AFTER = " \t\r\n,"

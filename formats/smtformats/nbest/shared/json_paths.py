@@ -7,6 +7,8 @@ from typing import Any
 
 from smtformats.nbest.shared.json_drafts import (
     LIKE_KEYS,
+    REFERENCES,
+    SOURCES,
     DraftList,
     DraftRow,
     Failed,
@@ -22,7 +24,7 @@ from smtformats.tokens import BadField
 _EVERY = "*"
 _SHOWN = 6
 _DEEPEST = 12
-_NO_TEXTS = frozenset(LIKE_KEYS) | frozenset(
+_NO_TEXTS = frozenset((*LIKE_KEYS, *SOURCES, *REFERENCES)) | frozenset(
     "created_at custom_id finish_reason id index model model_version modelVersion object request_id role status "
     "stop_reason time timestamp type url".split()
 )

@@ -21,7 +21,9 @@ def load(
     def score(items: list[Any]) -> list[float]:
         data = []
         for item in items:
-            row = {"src": item.get("source") or "", "mt": item["hyp"]}
+            if item.get("source") is None:
+                raise ValueError("COMET needs the sources")
+            row = {"src": item["source"], "mt": item["hyp"]}
             references = item.get("refs") or []
             if len(references) > 1:
                 raise ValueError(f"COMET takes one reference, found {len(references)}")

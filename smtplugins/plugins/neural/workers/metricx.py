@@ -25,7 +25,9 @@ def load(
     network = models.MT5ForRegression.from_pretrained(model).to(device).eval()
 
     def text(item: Any) -> str:
-        found = f"source: {item.get('source') or ''} candidate: {item['hyp']}"
+        if item.get("source") is None:
+            raise ValueError("MetricX needs the sources")
+        found = f"source: {item['source']} candidate: {item['hyp']}"
         references = item.get("refs") or []
         if len(references) > 1:
             raise ValueError(f"MetricX takes one reference, found {len(references)}")

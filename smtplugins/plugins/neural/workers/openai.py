@@ -15,18 +15,20 @@ import urllib.request
 from collections.abc import Callable
 from typing import Any
 
+Token = tuple[str, "float | None"]
+
 _BUSY = (408, 409, 429, 500, 502, 503, 504)
 
 
 class Completions:
-    """A completions endpoint that returns log probabilities of prompts; ``sizes`` are the numbers of their tokens."""
+    """A completions endpoint that returns log probabilities of prompts; ``known`` are the tokens of these."""
 
     def __init__(self, url: str, model: str, api: str, tries: int, wait: float, timeout: float) -> None:
         if api not in ("echo", "prompt_logprobs"):
             raise ValueError(f"api: expected echo or prompt_logprobs, found {api!r}")
         self.url, self.model, self.api = url, model, api
         self.tries, self.wait, self.timeout = tries, wait, timeout
-        self.sizes: dict[str, int] = {}
+        self.known: dict[str, list[Token]] = {}
 
     def request(self, texts: list[str]) -> Any:
         """Ask for texts; a busy server is asked again."""
@@ -50,8 +52,8 @@ class Completions:
             time.sleep(self.wait * 2**attempt)
         raise RuntimeError(f"{self.url}: no tries")
 
-    def tokens(self, texts: list[str]) -> list[list[Any]]:
-        """The log probabilities of each text's tokens; None for the first, which nothing precedes."""
+    def tokens(self, texts: list[str]) -> list[list[Token]]:
+        """Each text's tokens with their log probabilities; None for the first, which nothing precedes."""
         choices = sorted(self.request(texts)["choices"], key=lambda choice: choice["index"])
         if len(choices) != len(texts):
             raise RuntimeError(f"{self.url}: expected {len(texts)} choices, found {len(choices)}")
@@ -63,21 +65,27 @@ class Completions:
                         f"{self.url}: expected logprobs with echo, found none; try --api prompt_logprobs"
                     )
                 # The last token is the one generated.
-                found.append(choice["logprobs"]["token_logprobs"][:-1])
+                scores = choice["logprobs"]["token_logprobs"][:-1]
+                names = choice["logprobs"].get("tokens") or [""] * len(scores)
+                found.append(list(zip(names[: len(scores)], scores, strict=True)))
             else:
                 if not choice.get("prompt_logprobs"):
                     raise RuntimeError(f"{self.url}: expected prompt_logprobs, found none")
-                found.append([one and next(iter(one.values()))["logprob"] for one in choice["prompt_logprobs"]])
+                rows = [next(iter((one or {"": {"logprob": None}}).items())) for one in choice["prompt_logprobs"]]
+                found.append([(name, one["logprob"]) for name, one in rows])
         return found
 
     def score(self, prompts: list[str], texts: list[str]) -> list[list[float]]:
         """Sum and mean of the log probabilities of the texts' tokens after the prompts."""
-        missing = [text for text in dict.fromkeys(prompts) if text and text not in self.sizes]
+        missing = [text for text in dict.fromkeys(prompts) if text and text not in self.known]
         if missing:
-            self.sizes.update(zip(missing, map(len, self.tokens(missing)), strict=True))
+            self.known.update(zip(missing, self.tokens(missing), strict=True))
         found = []
         for before, row in zip(prompts, self.tokens([a + b for a, b in zip(prompts, texts, strict=True)]), strict=True):
-            scores = [one for one in row[self.sizes.get(before, 0) :] if one is not None]
+            begin = self.known.get(before, [])
+            if [name for name, _ in row[: len(begin)]] != [name for name, _ in begin]:
+                raise ValueError(f"a token spans the end of the prompt {before[-40:]!r}: end it with a line end")
+            scores = [score for _, score in row[len(begin) :] if score is not None]
             found.append([sum(scores), sum(scores) / max(1, len(scores))])
         return found
 
