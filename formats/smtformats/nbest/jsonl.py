@@ -29,9 +29,12 @@ words. A file that is one array of pipeline results needs ``array=sentences`` (e
 ``error``. An option that has no effect on the shape of the file is an error.
 
 In all shapes, ``thoughts=drop`` leaves out a model's thoughts before an answer (``<think>..</think>`` and the like;
-their end alone is enough), and ``echo=drop`` the prompt that all texts begin with, which is the member ``prompt`` of
-their record (as of ``echo=true`` and ``return_full_text=True``). Log probabilities stay those of the whole output. Both
-are errors otherwise; ``echo=keep`` keeps a text that begins like its prompt, such as a name.
+their end alone is enough), ``echo=drop`` the prompt that all texts begin with, which is the member ``prompt`` of
+their record (as of ``echo=true`` and ``return_full_text=True``), and ``wrapping=drop`` special tokens and a code fence
+around an answer (``</s>``, ``<|im_end|>``, three backquotes). Log probabilities stay those of the whole output.
+``cut=drop`` leaves out answers that were cut, as their ``finish_reason`` says (``length``, ``content_filter``; by path,
+also ``stop_reason`` and the like beside or around a text). All are errors otherwise; ``echo=keep`` keeps a text that
+begins like its prompt, such as a name, ``wrapping=keep`` and ``cut=keep`` keep texts as they are.
 
 Native code reads and writes lines in the first shape whose hypotheses have no other members than strings and numbers;
 all others are read in Python, five to fifteen times slower.
@@ -58,7 +61,16 @@ from smtformats.files import MAX_LINE_BYTES, Lines
 from smtformats.format import Format, Number
 from smtformats.list_columns import ListColumns
 from smtformats.nbest.shared.json_answers import AS_WRITTEN, PROMPT, Answers, prompt_of
-from smtformats.nbest.shared.json_drafts import CUMULATIVE, KEYS, LOGPROB, SOURCES, check_error, cumulative, number
+from smtformats.nbest.shared.json_drafts import (
+    CUMULATIVE,
+    KEYS,
+    LOGPROB,
+    SOURCES,
+    Failed,
+    check_error,
+    cumulative,
+    number,
+)
 from smtformats.nbest.shared.json_foreign import Mapped, lists_in, lists_of_values
 from smtformats.nbest.shared.json_lists import (
     LISTS,
@@ -107,12 +119,15 @@ def parse(
     failed: Literal["error", "skip"] = "error",
     thoughts: Literal["error", "drop"] = "error",
     echo: Literal["error", "drop", "keep"] = "error",
+    wrapping: Literal["error", "drop", "keep"] = "error",
+    cut: Literal["error", "drop", "keep"] = "error",
 ) -> Iterator[Candidates]:
     """Parse one list at a time; the first five options are paths, the others say what a shape leaves open."""
     paths = ValuePath.of(text), ValuePath.of(score), ValuePath.of(id), ValuePath.of(source), ValuePath.of(reference)
-    answers = Answers(thoughts, echo)
+    answers = Answers(thoughts, echo, wrapping, cut)
     wanted = Mapped(*paths, tokens, array, failed, answers)
-    yield from lists_in(lines, NAME, wanted, functools.partial(parse_own, answers=answers, failed=failed))
+    own = functools.partial(parse_own, answers=answers, failed=failed)
+    yield from _whole(lists_in(lines, NAME, wanted, own), lines, answers, failed)
 
 
 def parse_own(
@@ -152,7 +167,7 @@ def parse_own(
             nbest.reading = ("vLLM's outputs",)
         return [key]
 
-    # Native code drops nothing: lines with thoughts are left to this parser, but those without a prompt are not.
+    # Native code drops nothing: lines to change are left to this parser, but those without a prompt are not.
     read = reader_of(NAME, NAMES) if answers.echo == "error" else lambda line: None
     return lists_of(lines, NAME, LISTS, fill, skip=failed == "skip", read=read)
 
@@ -160,7 +175,7 @@ def parse_own(
 def load(stream: BinaryIO, name: str, max_bytes: int = MAX_LINE_BYTES, **options: Any) -> ListColumns:
     """Load all lists as columns, with the options of ``parse``. The stream may be gzip-compressed."""
     inspect.signature(parse).bind(None, **options)
-    names = NAMES if options.keys() <= {"thoughts"} else None
+    names = NAMES if options.keys() <= {"thoughts", "wrapping", "cut"} else None
     return load_json(stream, name, max_bytes, names, functools.partial(parse, **options))
 
 
@@ -172,14 +187,34 @@ def from_values(
     failed: Literal["error", "skip"] = "error",
     thoughts: Literal["error", "drop"] = "error",
     echo: Literal["error", "drop", "keep"] = "error",
+    wrapping: Literal["error", "drop", "keep"] = "error",
+    cut: Literal["error", "drop", "keep"] = "error",
 ) -> list[Candidates]:
     """The lists in decoded JSON, with the position of each value as its line; the options are those of ``parse``."""
     lines = Lines(io.BytesIO(), name)
     items = (Value(value, i + 1) for i, value in enumerate(values))
-    answers = Answers(thoughts, echo)
+    answers = Answers(thoughts, echo, wrapping, cut)
     own = functools.partial(parse_own, answers=answers, failed=failed)
-    lists = lists_of_values(items, lines, "", Mapped(tokens=tokens, failed=failed, answers=answers), own)
+    wanted = Mapped(tokens=tokens, failed=failed, answers=answers)
+    lists = _whole(lists_of_values(items, lines, "", wanted, own), lines, answers, failed)
     return [replace(nbest, raw=None, origin="", file="", before="", after="", reading=()) for nbest in lists]
+
+
+def _whole(lists: Iterator[Candidates], lines: Lines, answers: Answers, failed: str) -> Iterator[Candidates]:
+    """Lists without answers that were cut, or an error for them."""
+    count, known = 0, False
+    for nbest in lists:
+        try:
+            kept = answers.whole(nbest)
+        except BadField as bad:
+            if failed == "skip" and isinstance(bad, Failed):
+                known = True
+                continue
+            raise lines.locate(bad, 1, nbest.line) from None
+        yield kept if kept.first == count else replace(kept, first=count)
+        count += len(kept)
+    if known and not count:
+        raise lines.error("an n-best list", "no hypothesis in the file", 1, line=1)
 
 
 def _instead(fields: dict[str, Member]) -> str:

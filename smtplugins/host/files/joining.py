@@ -30,6 +30,7 @@ System = Any
 Role = Literal["system", "reference", "source"]
 CARRIERS = 'JSON lines {"id": "seg-0", "text": "a house"}, or a table whose columns are named id and text'
 _MARKED = "moses-xml"
+_ANSWERS = "jsonl-nbest"
 _DOCUMENTS = "nist-sgm"
 _REFERENCE = "reference"
 _FIRST = -2
@@ -234,25 +235,29 @@ def _read(
     if isinstance(system, ListStream):
         return [_by_id(system, system.name, role)]
     if isinstance(system, (str, os.PathLike)):
-        texts = _of_file(os.fspath(system), formats, role, format, option)
-        if role == "system":
-            _check_answers(texts)
-        return texts
+        return _of_file(os.fspath(system), formats, role, format, option)
     listed = list(system)
     if listed and not isinstance(listed[0], str):
         return [_by_id(ListStream(lambda: iter(listed), "<lists>"), "<lists>", role)]
     return [Texts(listed, "<texts>", False)]
 
 
-def _check_answers(systems: Iterable[Texts]) -> None:
-    """Raise SmtError for a translation with a model's thoughts before it, in a file of any format."""
-    from smtformats.nbest.shared.json_answers import has_thoughts
+def _check_answers(systems: Iterable[Texts], *, bared: bool) -> None:
+    """Raise SmtError for a translation with a model's thoughts before it, or if all have special tokens around them.
+
+    ``bared`` says that a format has taken care of the tokens.
+    """
+    from smtformats.nbest.shared.json_answers import bare, has_thoughts
 
     for system in systems:
         for i, text in enumerate(system.texts):
             if text and has_thoughts(text):
                 options = "remove them; in JSON lines, --from jsonl-nbest,thoughts=drop leaves them out"
                 raise SmtError(f"{system.place(i)}: expected a translation, found thoughts, {quote(text)} ({options})")
+        texts = [text for text in system.texts if text]
+        if texts and not bared and all(bare(text) != text for text in texts):
+            found = f"special tokens or a code fence around each, {quote(texts[0])} (remove them)"
+            raise SmtError(f"{system.place(system.texts.index(texts[0]))}: expected translations, found {found}")
 
 
 def _of_file(path: str, formats: Iterable[Format] | None, role: Role, format: str | None, option: str) -> list[Texts]:
@@ -272,8 +277,13 @@ def _of_file(path: str, formats: Iterable[Format] | None, role: Role, format: st
         remedy = error.expected.replace("--from", option) if option else _NAMED.sub(carrier, error.expected)
         raise FormatError(remedy, error.found, file=error.file, line=error.line, field=error.field) from None
     if opened.record.kind == "corpus":
-        return texts_in(opened, role)
-    return [_by_id(stream_of_opened(opened, derivations=1 if opened.record.kind == "hypergraph" else None), path, role)]
+        texts = texts_in(opened, role)
+    else:
+        derivations = 1 if opened.record.kind == "hypergraph" else None
+        texts = [_by_id(stream_of_opened(opened, derivations=derivations), path, role)]
+    if role == "system":
+        _check_answers(texts, bared=opened.record.name == _ANSWERS)
+    return texts
 
 
 def texts_in(opened: Opened, role: Role, *, tabs: bool = False) -> list[Texts]:

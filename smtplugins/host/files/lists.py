@@ -319,6 +319,8 @@ def candidates(
     failed: Literal["error", "skip"] = "error",
     thoughts: Literal["error", "drop"] = "error",
     echo: Literal["error", "drop", "keep"] = "error",
+    wrapping: Literal["error", "drop", "keep"] = "error",
+    cut: Literal["error", "drop", "keep"] = "error",
 ) -> Any: ...
 def candidates(
     texts: Any,
@@ -330,6 +332,8 @@ def candidates(
     failed: Literal["error", "skip"] = "error",
     thoughts: Literal["error", "drop"] = "error",
     echo: Literal["error", "drop", "keep"] = "error",
+    wrapping: Literal["error", "drop", "keep"] = "error",
+    cut: Literal["error", "drop", "keep"] = "error",
 ) -> Any:
     """Make an n-best list from Python objects: texts, one score each or several named ones, the source.
 
@@ -337,21 +341,24 @@ def candidates(
     completions, CTranslate2's results (``tokens`` says how to join their tokens), dictionaries of Hugging Face
     pipelines, or decoded JSON of any shape that ``jsonl-nbest`` reads. For a list of them it returns a list of
     n-best lists, with a ``source`` for each if given. ``failed="skip"`` leaves out responses without an answer,
-    ``thoughts="drop"`` thoughts before an answer and ``echo="drop"`` the prompt at its begin (``"keep"`` keeps a text
-    that begins alike); all are errors otherwise.
+    ``thoughts="drop"`` thoughts before an answer, ``echo="drop"`` the prompt at its begin (``"keep"`` keeps a text
+    that begins alike), ``wrapping="drop"`` special tokens and code fences around it, ``cut="drop"`` answers that were
+    cut (``"keep"`` keeps both); all are errors otherwise.
     """
     if isinstance(texts, str):
         raise UsageError("candidates: expected a list of texts, found a single text")
+    options = {"tokens": tokens, "failed": failed, "thoughts": thoughts, "echo": echo, "wrapping": wrapping, "cut": cut}
     if isinstance(texts, Mapping) or not hasattr(texts, "__len__") or not all(isinstance(text, str) for text in texts):
         from smtformats.nbest.shared.json_objects import from_responses
 
         if scores is not None or id is not None:
             raise UsageError("candidates: a model's responses have their own scores, and ids by position")
-        return from_responses(texts, source, tokens=tokens, failed=failed, thoughts=thoughts, echo=echo)
+        return from_responses(texts, source, **options)
     from smtformats import Candidates
 
-    if (tokens, failed, thoughts, echo) != (None, "error", "error", "error"):
-        raise UsageError("candidates: tokens, failed, thoughts and echo are for models' responses, found texts")
+    if any(value not in (None, "error") for value in options.values()):
+        *names, last = options
+        raise UsageError(f"candidates: {', '.join(names)} and {last} are for models' responses, found texts")
     if source is not None and not isinstance(source, str):
         raise UsageError("candidates: texts have one source")
     named = scores if isinstance(scores, Mapping) else ({} if scores is None else {"score": scores})

@@ -203,6 +203,8 @@ def evaluate(
     in-sample. Outputs inside the folder of their learning run are recognised without it. ``sentences`` also scores
     each sentence.
     """
+    from smtplugins.host.judge.postprocess import check_pieces
+
     if not systems:
         raise UsageError("systems: expected at least one, found none")
     plan = plan or SignificancePlan()
@@ -220,6 +222,8 @@ def evaluate(
     references = [_pick(stream, kept) for stream in texts.references]
     shown = post or list
     hypotheses = {name: [shown(_pick(output, kept)) for output in runs] for name, runs in texts.systems.items()}
+    for name, runs in hypotheses.items():
+        check_pieces(name, [text for run in runs for text in run], references)
     scores: list[Score] = []
     pairs: list[PairScore] = []
     kept_stats: list[dict[str, list[NDArray[Any]]]] = []

@@ -8,12 +8,16 @@ import subprocess
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from smtformats import Candidates
+from smtformats.errors import quote
 from smtplugins.contracts.errors import SmtError, UsageError
 from smtplugins.host.arguments import argument
 from smtplugins.host.text.tokenizers import make_detokenizer
 
 _BATCH = 20_000
 _BYTES = re.compile(r"(?:<0x[0-9A-Fa-f]{2}>)+")
+
+
+_PIECES = {"bpe": re.compile(r"\S@@(?:\s|$)"), "spm": re.compile(r"(?:^|\s)\u2581")}
 
 
 class Post:
@@ -73,6 +77,15 @@ def make_post(spec: str | Post | None) -> Post | None:
     if not arguments:
         raise UsageError(f"{argument('post')}: expected none, bpe, spm, detok:LANG or a command, found nothing")
     return Post(spec, lambda texts: _through(arguments, texts), _BATCH)
+
+
+def check_pieces(system: str, texts: Sequence[str], references: Sequence[Sequence[str]]) -> None:
+    """Raise SmtError for a system whose words are in pieces, if those of the references are not."""
+    for spec, piece in _PIECES.items():
+        found = next(filter(piece.search, texts), None)
+        if found is not None and references and not any(piece.search(text) for stream in references for text in stream):
+            expected = f"whole words, as in the references ({argument('post')} {spec} joins them)"
+            raise SmtError(f"system {system!r}: expected {expected}, found pieces, {quote(found)}")
 
 
 def join_bpe(text: str) -> str:

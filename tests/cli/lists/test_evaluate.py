@@ -151,6 +151,11 @@ def test_pieces_are_joined_first(smt: Smt) -> None:
     )
     assert good["score"] == pieces["score"]
     assert pieces["signature"].endswith("|post:bpe|bs:9|rs:12345")
+    for spec, piece in (("bpe", "a@@ t"), ("spm", "\u2581at")):
+        Path("pieces").write_text(f"{piece}\n" * len(GOOD))
+        joins = f"expected whole words, as in the references (--post {spec} joins them), found pieces, '{piece}'"
+        assert smt("evaluate", "-r", "ref", "good", "pieces").err == f"smt: system 'pieces': {joins}\n"
+        assert smt("evaluate", "-r", "pieces", "pieces").ok()
     result = smt("evaluate", "-r", "ref", "good", "--post", "head -n 1")
     assert (result.code, result.err) == (1, "smt: --post head: expected 3 lines, one for each hypothesis, found 1\n")
 

@@ -149,7 +149,7 @@ def test_log_probabilities() -> None:
         assert lists[1][1][1] == {"logprob": -1.5, "logprob_mean": -0.375}
     assert json.loads(chat[1].extras["token_logprobs"][1]) == [-0.375] * 4
     assert json.loads(text[1].extras["tokens"][1]) == ["a", " man", " reads", " ."]
-    assert text[0].extras["finish_reason"] == ["stop", "length"]
+    assert text[0].extras["finish_reason"] == ["stop", "stop"]
 
 
 def test_what_others_call_worse_is_lower() -> None:

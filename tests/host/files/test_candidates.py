@@ -139,7 +139,7 @@ def test_texts_stay_texts(tmp_path: Path) -> None:
         (lambda: smt.candidates([1, 2]), "<responses>:1: expected texts, or .* of a known shape .* found 1"),
         (lambda: smt.candidates([vllm("a")], source="x y z".split()), "expected 1 sources, found 3"),
         (lambda: smt.candidates(vllm("a"), scores=[1]), "responses have their own scores"),
-        (lambda: smt.candidates(["a"], tokens="bpe"), "tokens, failed, thoughts and echo are for models' responses"),
+        (lambda: smt.candidates(["a"], tokens="bpe"), "thoughts, echo, wrapping and cut are for models' responses"),
         (lambda: smt.candidates(["a"], source=["x"]), "texts have one source"),
         (lambda: smt.candidates({"x": "y"}), "give the texts, with id=, scores= .* found an object with x"),
         (lambda: smt.candidates({"error": {"message": "no GPU"}}), "found an error instead of candidates, 'no GPU'"),

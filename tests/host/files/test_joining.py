@@ -132,6 +132,15 @@ def test_tables_are_no_sentences(tmp_path: Path) -> None:
     assert texts_of(lines(tmp_path / "some", "a house\t-1", "the man")).texts == ["a house\t-1", "the man"]
 
 
+def test_special_tokens_around_all_translations(tmp_path: Path) -> None:
+    for rows in (["", "a house</s>", "<pad> the man</s>"], ["0 ||| a house </s> ||| F0= -1 ||| -1"]):
+        with pytest.raises(SmtError, match="expected translations, found special tokens or a code fence around each"):
+            texts_of(lines(tmp_path / "all", *rows))
+    assert texts_of(lines(tmp_path / "some", "a house</s>", "the man")).texts == ["a house</s>", "the man"]
+    kept = lines(tmp_path / "kept.jsonl", '{"hypotheses": ["a house</s>"]}')
+    assert texts_of(kept, format="jsonl-nbest,wrapping=keep").texts == ["a house</s>"]
+
+
 def test_thoughts_are_no_translations(tmp_path: Path) -> None:
     text = lines(tmp_path / "text", "a house", "<think>hm</think> the man")
     with pytest.raises(SmtError, match="text:2: expected a translation, found thoughts, '<think>hm</think> the man'"):

@@ -17,6 +17,7 @@ from smtformats.columns import StringTable
 from smtformats.files import Lines
 from smtformats.format import Number, shortest
 from smtformats.list_columns import ListColumns
+from smtformats.nbest.shared.json_answers import REASONS, ended_early, may_wrap, may_wrap_any
 from smtformats.pieces import pieces, stream_of
 
 
@@ -43,7 +44,7 @@ def reader_of(origin: str, names: Names) -> Callable[[str], Candidates | None]:
     read = names.reader().read
 
     def reader(line: str) -> Candidates | None:
-        parts = read(line)
+        parts = None if may_wrap(line) else read(line)
         if parts is None:
             return None
         key, source, texts, layouts, values, totals, extras, frame, raw = parts
@@ -133,5 +134,7 @@ def _columns(scanner: JsonListScanner, name: str) -> ListColumns | None:
     known = [text if there else None for text, there in zip(sources, parts["has_source"].tolist(), strict=True)]
     parts["totals"] = parts["totals"] if len(parts["totals"]) == len(parts["feature_offsets"]) - 1 else None
     columns = replace(ListColumns.of(parts, name), sources=tuple(known))
-    # The parser checks the order of ranks.
-    return None if columns.totals is None and "rank" in columns.extras else columns
+    # The parser checks the order of ranks, the ends of answers and what is around them.
+    ranked = columns.totals is None and "rank" in columns.extras
+    cut = any(ended_early(reason) for name in REASONS if name in columns.extras for reason in columns.extras[name][:])
+    return None if ranked or cut or may_wrap_any(bytes(columns.texts.blob)) else columns

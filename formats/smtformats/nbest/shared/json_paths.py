@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from smtformats.nbest.shared.json_answers import reasons_in, set_reason
 from smtformats.nbest.shared.json_drafts import (
     LIKE_KEYS,
     REFERENCES,
@@ -52,6 +53,15 @@ class ValuePath:
             found = [(stars + more, inner) for stars, value in found for more, inner in _step(value, part)]
         return {stars: value for stars, value in found if value is not None}
 
+    def around(self, record: Any, stars: Stars) -> Iterator[Any]:
+        """The reasons for the end of an answer, in the objects around the value at some positions of the stars."""
+        places = iter(stars)
+        for part in self.parts:
+            if isinstance(record, Mapping):
+                yield from reasons_in(record)
+            place = next(places) if part == _EVERY else 0
+            record = [inner for _, inner in _step(record, part)][place]
+
     def one(self, record: Any) -> Any:
         """The only value in a record, or None."""
         values = list(self.find(record).values())
@@ -85,6 +95,8 @@ def read_texts(record: Any, text: ValuePath) -> DraftList:
     if not found:
         raise Failed(f"a text at {text.text}", f"none among {names(record)}")
     draft = DraftList(rows=[DraftRow(text_of(value, text.text)) for value in found.values()])
+    for row, stars in zip(draft.rows, found, strict=True):
+        set_reason(row, text.around(record, stars))
     used = text.parts[0]
     if isinstance(record, Mapping):
         draft.aside = {name: None for name in record if name != used and used != _EVERY}

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from smtformats.nbest.shared.json_answers import logged_prompt
+from smtformats.nbest.shared.json_answers import logged_prompt, reasons_in, set_reason
 from smtformats.nbest.shared.json_completions import Record, read_batch, read_completions
 from smtformats.nbest.shared.json_drafts import (
     CUMULATIVE,
@@ -162,6 +162,7 @@ def _pipeline(name: str) -> Callable[[Record, str | None], DraftList]:
         sides(fields, draft)
         _scores(fields, row)
         fields.scalars(row)
+        set_reason(row, reasons_in(record))
         draft.rows.append(row)
         fields.close()
         return draft

@@ -1,4 +1,4 @@
-"""Thoughts and echoed prompts are no translations: an error in every shape, or left out on request."""
+"""Thoughts, echoed prompts, special tokens and cut answers are no translations: an error, or left out."""
 
 from __future__ import annotations
 
@@ -35,6 +35,49 @@ THOUGHTS = [
     "<|channel|>analysis<|message|>a<|end|><|start|>assistant<|channel|>final<|message|>%s<|return|>",
     "<s><reasoning>a</reasoning>%s",
 ]
+
+
+WRAPPED = [
+    "%s</s>",
+    "<s> %s </s>\n",
+    "<pad> %s</s><pad><pad>",
+    "%s<|im_end|>",
+    "<|im_start|>assistant\n%s<|im_end|>\n",
+    "<|start_header_id|>assistant<|end_header_id|>\n\n%s<|eot_id|>",
+    "<start_of_turn>model\n%s<end_of_turn>",
+    "%s<\uff5cend\u2581of\u2581sentence\uff5c>",
+    "```\n%s\n```",
+    "```text\n%s</s>\n```",
+    "```%s```<|endoftext|>",
+]
+# As encoders of JSON that is safe in pages spell it.
+SAFE = {"<": "\\u003c", ">": "\\u003e"}
+# Records with the reason for the end of one of two answers in the place of REASON, and the path of their texts.
+ENDS: dict[str, tuple[Any, str]] = {
+    "own": ({"hypotheses": [{"text": "a", "finish_reason": "REASON"}, {"text": "b"}]}, "hypotheses.*.text"),
+    "vllm": (
+        {"outputs": [{"text": t, "finish_reason": r} for t, r in (("a", "REASON"), ("b", "x"))]},
+        "outputs.*.text",
+    ),
+    "chat": (
+        {"choices": [{"message": {"content": t}, "finish_reason": r} for t, r in (("a", "REASON"), ("b", "stop"))]},
+        "choices.*.message.content",
+    ),
+    "transformers": (
+        [[{"generated_text": "a", "details": {"finish_reason": "REASON"}}, {"generated_text": "b"}]],
+        "",
+    ),
+}
+FOREIGN: dict[str, tuple[Any, str]] = {
+    "anthropic": ({"content": [{"text": "a"}], "stop_reason": "max_tokens"}, "content.*.text"),
+    "gemini": (
+        {"candidates": [{"content": {"parts": [{"text": "a"}]}, "finishReason": "MAX_TOKENS"}]},
+        "candidates.*.content.parts.*.text",
+    ),
+    "ollama": ({"message": {"content": "a"}, "done_reason": "length"}, "message.content"),
+    "sglang": ({"text": "a", "meta_info": {"finish_reason": {"type": "length"}}}, "text"),
+    "responses": ({"status": "incomplete", "output": [{"content": [{"text": "a"}]}]}, "output.*.content.*.text"),
+}
 
 
 def text_of(name: str, text: str, *, escaped: bool = False) -> str:
@@ -127,7 +170,7 @@ def test_thoughts_without_an_answer(name: str, text: str) -> None:
     assert "an answer behind the prompt" in refused(prompts, echo="drop")
 
 
-@pytest.mark.parametrize("text", ["a < b [c]", "I think> so", "<thinker> a", "a <think> b", "<s> a </s>", "channel|>"])
+@pytest.mark.parametrize("text", ["a < b [c]", "I think> so", "<thinker> a", "a <think> b", "a</s> b", "channel|>"])
 def test_other_texts_stay(text: str) -> None:
     for name in SHAPES:
         assert read(text_of(name, text))[0].texts == [text]
@@ -144,3 +187,64 @@ def test_only_lists_with_thoughts_change() -> None:
     assert written(read("".join(lines), thoughts="drop")) == "".join(wanted)
     mixed = '{"hypotheses": [ "<think>b</think> c" , {"text": "d"}]}\n'
     assert written(read(mixed, thoughts="drop")) == mixed.replace("<think>b</think> ", "")
+
+
+@pytest.mark.parametrize("name", SHAPES)
+@pytest.mark.parametrize("wrapped", WRAPPED)
+def test_special_tokens_and_code_fences(name: str, wrapped: str) -> None:
+    whole = wrapped % "ein „haus“"
+    safe = text_of(name, whole)
+    for mark, escape in SAFE.items():
+        safe = safe.replace(mark, escape)
+    for text in (text_of(name, whole), text_of(name, whole, escaped=True), safe):
+        assert "an answer without special tokens or a code fence around it (the option wrapping=drop" in refused(text)
+        for options in ({}, {"text": SHAPES[name][1]}):
+            assert read(text, wrapping="keep", **options)[0].texts == [whole]
+            lists = read(text, wrapping="drop", **options)
+            assert [nbest.texts for nbest in lists] == [["ein „haus“"]]
+            assert read(written(lists))[0].texts == ["ein „haus“"]
+
+
+def test_tags_and_code_inside_a_text_stay() -> None:
+    for text in ("now <s>10 €</s>", "use ```a``` or ```b```", "a <|x|> b", "a </s> b", "<b>a</b>", "<s>a b", " a\n"):
+        assert read(json.dumps({"hypotheses": [text]}), wrapping="drop")[0].texts == [text.removeprefix("<s>")]
+    assert read('{"hypotheses": ["</s>", ""]}', wrapping="drop")[0].texts == ["", ""]
+
+
+def test_a_prompt_between_special_tokens() -> None:
+    text = text_of("generated", f"<s> {PROMPT} ```a house```</s>")
+    assert "echo=drop" in refused(text) and "echo=drop" in refused(text, wrapping="drop")
+    assert read(text, echo="drop", wrapping="drop")[0].texts == ["a house"]
+    thought = text_of("strings", "<think>a</think> a house<|im_end|>")
+    assert read(thought, thoughts="drop", wrapping="drop")[0].texts == ["a house"]
+
+
+@pytest.mark.parametrize("name", ENDS)
+@pytest.mark.parametrize("reason", ["length", "content_filter"])
+def test_answers_that_were_cut(name: str, reason: str) -> None:
+    record, path = ENDS[name]
+    text = json.dumps(record).replace("REASON", reason) + "\n"
+    message = "candidate 1: a whole answer (the option cut=drop leaves out those that were cut, cut=keep keeps them)"
+    for options in ({}, *([{"text": path}] if path else [])):
+        assert f"{message}, found one with the finish reason {reason}" in refused(text, **options)
+        assert read(text, cut="keep", **options)[0].texts == ["a", "b"]
+        lists = read(text * 2, cut="drop", **options)
+        assert [(nbest.id, nbest.texts, nbest.first) for nbest in lists] == [("0", ["b"], 0), ("1", ["b"], 1)]
+        assert [nbest.texts for nbest in read(written(lists))] == [["b"], ["b"]]
+        assert read(text.replace(reason, "stop"), **options)[0].texts == ["a", "b"]
+
+
+@pytest.mark.parametrize("name", FOREIGN)
+def test_answers_that_were_cut_by_path(name: str) -> None:
+    record, path = FOREIGN[name]
+    assert "candidate 1: a whole answer" in refused(json.dumps(record), text=path)
+    kept = read(json.dumps(record), text=path, cut="keep")
+    assert kept[0].texts == ["a"] and "finish_reason" in kept[0].extras
+    good = json.dumps(record)
+    for reason in ("max_tokens", "MAX_TOKENS", "length", "incomplete"):
+        good = good.replace(f'"{reason}"', '"stop"')
+    both = f"{json.dumps(record)}\n{good}\n"
+    assert "an answer that was not cut (the option failed=skip" in refused(both, text=path, cut="drop")
+    lists = read(both, text=path, cut="drop", failed="skip")
+    assert [(nbest.id, nbest.texts, nbest.first) for nbest in lists] == [("1", ["a"], 0)]
+    assert "no hypothesis in the file" in refused(json.dumps(record), text=path, cut="drop", failed="skip")
