@@ -203,8 +203,6 @@ def evaluate(
     in-sample. Outputs inside the folder of their learning run are recognised without it. ``sentences`` also scores
     each sentence.
     """
-    from smtplugins.host.judge.postprocess import check_pieces
-
     if not systems:
         raise UsageError("systems: expected at least one, found none")
     plan = plan or SignificancePlan()
@@ -220,10 +218,7 @@ def evaluate(
     tuned = _in_sample_marks(outputs, [*refs, sources], tuned_on)
     source_texts = None if texts.sources is None else _pick(texts.sources, kept)
     references = [_pick(stream, kept) for stream in texts.references]
-    shown = post or list
-    hypotheses = {name: [shown(_pick(output, kept)) for output in runs] for name, runs in texts.systems.items()}
-    for name, runs in hypotheses.items():
-        check_pieces(name, [text for run in runs for text in run], references)
+    hypotheses = _hypotheses(texts.systems, kept, post, references)
     scores: list[Score] = []
     pairs: list[PairScore] = []
     kept_stats: list[dict[str, list[NDArray[Any]]]] = []
@@ -244,6 +239,19 @@ def evaluate(
     ids = [texts.all()[0].id(i) for i in kept]
     scored = score_sentences(ids, metrics, kept_stats) if sentences else None
     return Evaluation(tuple(scores), tuple(pairs), scored, _chosen(texts.systems, kept), len(kept))
+
+
+def _hypotheses(
+    systems: Mapping[str, Sequence[Texts]], kept: Sequence[int], post: Post | None, references: Sequence[Sequence[str]]
+) -> dict[str, list[list[str]]]:
+    """The texts of each system's runs that are judged."""
+    from smtplugins.host.judge.postprocess import check_pieces
+
+    shown = post or list
+    found = {name: [shown(_pick(output, kept)) for output in runs] for name, runs in systems.items()}
+    for name, runs in found.items():
+        check_pieces(name, [text for run in runs for text in run], references)
+    return found
 
 
 def _chosen(systems: Mapping[str, Sequence[Texts]], kept: Sequence[int]) -> dict[str, dict[str, tuple[int, int]]]:
