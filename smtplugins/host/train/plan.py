@@ -77,9 +77,7 @@ class TrainPlan:
 
     def steps(self, recipe: Recipe) -> list[RecipeStep]:
         """All steps in their order."""
-        extra = tuple(f"text/monolingual-{i}/target" for i in range(1, len(self.monolingual) + 1))
-        text = replace(self.ingredients, monolingual=extra)
-        made = [*self._prepared(), *recipe.steps(text)]
+        made = [*self._prepared(), *recipe.steps(self._text)]
         if recipe.tuning is not None:
             made.append(self._tuned(recipe.config, recipe.tuning))
         made.append(self._configured(recipe))
@@ -92,6 +90,26 @@ class TrainPlan:
         if twice := {name for name in names if names.count(name) > 1}:
             raise UsageError(f"two steps are called {min(twice)!r}")
         return made
+
+    def unused(self, recipe: Recipe) -> Iterator[str]:
+        """The arguments that change nothing in this recipe."""
+        text = self._text
+        without = {
+            "align": replace(text, aligner=None),
+            "order": replace(text, order=Ingredients.order),
+            "lm_text": replace(text, monolingual=()),
+        }
+        for name, other in without.items():
+            if other != text and list(recipe.steps(other)) == list(recipe.steps(text)):
+                yield name
+        if recipe.tuning is None:
+            yield from (name for name in ("learner", "iterations") if getattr(self, name) is not None)
+
+    @property
+    def _text(self) -> Ingredients:
+        """What the recipe is told."""
+        extra = tuple(f"text/monolingual-{i}/target" for i in range(1, len(self.monolingual) + 1))
+        return replace(self.ingredients, monolingual=extra)
 
     def _prepared(self) -> Iterator[RecipeStep]:
         """Prepare all texts as the training text is."""

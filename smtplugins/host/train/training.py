@@ -55,6 +55,8 @@ def train(
     recipe: Recipe = host.registry.make("recipes", Spec.parse(plan.model))
     steps = plan.steps(recipe)
     say = (lambda text: None) if quiet else _say
+    for name in plan.unused(recipe):
+        raise UsageError(f"{argument(name)}: the model {plan.model!r} has no use for it")
     _check(host, plan, steps)
     check_texts(plan, (lambda text: None) if dry else say)
     if dry:

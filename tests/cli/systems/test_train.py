@@ -120,6 +120,16 @@ def test_what_is_wrong_is_said_before_anything_is_done(smt: Smt, given: tuple[st
     assert not Path("out").exists()
 
 
+@pytest.mark.parametrize("model", [model for model in ("phrase", "localized", "bitree") if model in RECIPES])
+def test_options_without_effect_are_errors(smt: Smt, model: str) -> None:
+    loop, lm = model == "phrase", model != "bitree"
+    options = {"--learner": ("pro", loop), "--iterations": ("3", loop), "--order": ("3", lm), "--lm-text": ("d.en", lm)}
+    for name, (value, used) in {**options, "--align": ("hmm", True)}.items():
+        result = smt("train", *TEXTS, "--model", model, name, value, "-o", "out", "--dry-run")
+        message = "" if used else f"smt: {name}: the model '{model}' has no use for it\n"
+        assert (result.code, result.err) == (0 if used else 2, message)
+
+
 def test_other_options_cannot_resume(smt: Smt, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(BuildFolder, "run", lambda self, steps, check: Path("out/kept").touch())
     smt("train", *TEXTS, "-o", "out", "-q")
