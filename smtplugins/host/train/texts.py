@@ -9,9 +9,10 @@ from pathlib import Path
 from smtformats.corpus.text import open_sentences, parse
 from smtplugins.contracts.errors import SmtError, UsageError
 from smtplugins.contracts.recipes import MODEL, TABLES, RecipeStep
+from smtplugins.host.arguments import argument
 from smtplugins.host.estimate.prepare import read_blocks
 from smtplugins.host.text.characters import needs_escapes
-from smtplugins.host.text.preparation import SIDES
+from smtplugins.host.text.preparation import SIDES, Preparation
 from smtplugins.host.text.sides import language_of
 from smtplugins.host.train.plan import TextPair, TrainPlan
 
@@ -24,8 +25,9 @@ def check_texts(plan: TrainPlan, say: Callable[[str], None]) -> None:
 
     Said of the texts to learn weights from and to judge by: lines with an empty side, and sentence pairs that are in
     the training text or in both of them. Said of the training text: if its words are not separated. Files whose names
-    say that their languages are exchanged are an error.
+    say that their languages are exchanged are an error, and so is text that is prepared already.
     """
+    _check_raw(plan)
     held_out = {}
     languages = _languages(plan.train)
     for name, text in {"dev": plan.dev, "test": plan.test}.items():
@@ -75,6 +77,19 @@ def check_words(folder: Path, step: RecipeStep, steps: Sequence[RecipeStep]) -> 
                 f"{folder / name}: this model takes no words like {word!r}, which stand in {len(bad)} lines, first in "
                 f"{bad[0]!r}: remove these lines or words from the text, and begin in another folder"
             )
+
+
+def _check_raw(plan: TrainPlan) -> None:
+    """Refuse text that `smt prepare` made: the same options are applied to all, and decoding takes raw text."""
+    for path in plan.inputs:
+        found = Preparation.holding(path)
+        if found is None:
+            continue
+        settings = found[0].settings(found[1])
+        held_out = path in plan.dev.paths or (plan.test is not None and path in plan.test.paths)
+        if held_out or (settings.tokenize, settings.case) != ("none", "keep"):
+            options = f"{argument('tokenize')} {settings.tokenize} {argument('case')} {settings.case}"
+            raise UsageError(f"{path}: expected raw text, found text prepared with {options}: name the raw file")
 
 
 def _pairs(line: Sequence[str]) -> list[tuple[str, ...]]:

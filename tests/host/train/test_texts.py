@@ -8,8 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from smtplugins.contracts.errors import SmtError
+from smtplugins.contracts.errors import SmtError, UsageError
 from smtplugins.contracts.recipes import Ingredients, RecipeStep
+from smtplugins.host.estimate.prepare import PrepareSettings, prepare
 from smtplugins.host.train.plan import TextPair, TrainPlan
 from smtplugins.host.train.texts import check_texts, check_words
 
@@ -46,6 +47,27 @@ def test_misleading_texts_are_noted(tmp_path: Path) -> None:
         "note: test: 1 of 2 sentence pairs are in the training text, too",
         "note: test: 1 of 2 sentence pairs are in the dev text, too",
     ]
+
+
+def test_texts_are_raw(tmp_path: Path) -> None:
+    raw = text(tmp_path, "raw", ["Ein Haus"], ["A house"])
+    made = {}
+    for case in ("lower", "keep"):
+        prepare(tmp_path / case, raw.source, raw.targets, PrepareSettings(case=case), lambda note: None, True)
+        made[case] = TextPair.of("dev", [tmp_path / case / "source", tmp_path / case / "target"])
+    # It is cleaned, and its words are those of raw text.
+    assert said(TrainPlan(model="phrase", train=made["keep"], dev=text(tmp_path, "dev", ["x"], ["y"]))) == []
+    for plan, file, case in (
+        (TrainPlan(model="phrase", train=made["lower"], dev=raw), "source", "lower"),
+        (TrainPlan(model="phrase", train=raw, dev=made["keep"]), "source", "keep"),
+        (TrainPlan(model="phrase", train=raw, dev=raw, test=made["keep"]), "source", "keep"),
+        (TrainPlan(model="phrase", train=raw, dev=raw, monolingual=made["lower"].targets), "target", "lower"),
+    ):
+        message = (
+            f"{case}/{file}: expected raw text, found text prepared with tokenize none case {case}: name the raw file"
+        )
+        with pytest.raises(UsageError, match=message):
+            said(plan)
 
 
 def test_text_without_blanks_is_noted(tmp_path: Path) -> None:
