@@ -22,7 +22,6 @@ else:
         def make(cls):
             own = dict(vars(cls))
             made = dataclasses.dataclass(eq=False, repr=False, **options)(cls)
-            made.__dataclass_params__.repr = repr
             fields = dataclasses.fields(made)
             made.__dataclass_params__.eq, made.__dataclass_params__.repr = eq, repr
             if repr and "__repr__" not in own:
