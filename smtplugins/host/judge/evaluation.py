@@ -250,7 +250,7 @@ def _hypotheses(
     shown = post or list
     found = {name: [shown(_pick(output, kept)) for output in runs] for name, runs in systems.items()}
     for name, runs in found.items():
-        check_pieces(name, [text for run in runs for text in run], references)
+        check_pieces(f"system {name!r}", [text for run in runs for text in run], references)
     return found
 
 

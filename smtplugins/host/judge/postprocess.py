@@ -17,7 +17,7 @@ _BATCH = 20_000
 _BYTES = re.compile(r"(?:<0x[0-9A-Fa-f]{2}>)+")
 
 
-_PIECES = {"bpe": re.compile(r"\S@@(?:\s|$)"), "spm": re.compile(r"(?:^|\s)\u2581")}
+_PIECES = {"bpe": ("@@", re.compile(r"\S@@(?:\s|$)")), "spm": ("\u2581", re.compile(r"(?:^|\s)\u2581"))}
 
 
 class Post:
@@ -79,13 +79,13 @@ def make_post(spec: str | Post | None) -> Post | None:
     return Post(spec, lambda texts: _through(arguments, texts), _BATCH)
 
 
-def check_pieces(system: str, texts: Sequence[str], references: Sequence[Sequence[str]]) -> None:
-    """Raise SmtError for a system whose words are in pieces, if those of the references are not."""
-    for spec, piece in _PIECES.items():
-        found = next(filter(piece.search, texts), None)
+def check_pieces(who: str, texts: Sequence[str], references: Sequence[Sequence[str]]) -> None:
+    """Raise SmtError for texts whose words are in pieces, if those of the references are not."""
+    for spec, (mark, piece) in _PIECES.items():
+        found = next((text for text in texts if mark in text and piece.search(text)), None)
         if found is not None and references and not any(piece.search(text) for stream in references for text in stream):
             expected = f"whole words, as in the references ({argument('post')} {spec} joins them)"
-            raise SmtError(f"system {system!r}: expected {expected}, found pieces, {quote(found)}")
+            raise SmtError(f"{who}: expected {expected}, found pieces, {quote(found)}")
 
 
 def join_bpe(text: str) -> str:

@@ -227,6 +227,10 @@ class Statistics:
 
         texts = [text for numbers, _, _ in lists for text in numbers]
         lines = [at for numbers, _, at in lists for _ in numbers]
+        if not isinstance(self.metric, PostprocessedMetric):
+            from smtplugins.host.judge.postprocess import check_pieces
+
+            check_pieces("hypotheses", texts, self.references)
         if self._prepared is not None:
             stats = self._prepared.stats(texts, lines)
         else:

@@ -11,6 +11,7 @@ import pytest
 
 from smtplugins.contracts.errors import SmtError, UsageError
 from smtplugins.host.files.lists import candidates
+from smtplugins.host.host import Host
 from smtplugins.host.judge.postprocess import join_bpe, join_spm, make_post
 
 
@@ -28,6 +29,30 @@ def test_pieces_are_joined() -> None:
     assert post is not None
     assert post(["a@@ b", "c", "a@@ b"]) == ["ab", "c", "ab"]
     assert make_post("none") is make_post(None) is None
+
+
+@pytest.mark.parametrize(("spec", "text"), [("bpe", "the hou@@ se"), ("spm", "\u2581the \u2581hou se")])
+def test_pieces_are_not_judged_by_words(spec: str, text: str, host: Host, tmp_path: Path) -> None:
+    lists = [
+        candidates(["the", text], id=0, scores=[2.0, 1.0]),
+        candidates(["yes", "no"], id=1, scores=[2.0, 1.0]),
+    ]
+    words, pieces = tmp_path / "words", tmp_path / "pieces"
+    words.write_text("the house\nyes\n", encoding="utf-8")
+    pieces.write_text(f"{text}\nyes\n", encoding="utf-8")
+    message = "hypotheses: expected whole words, as in the references .* joins them., found pieces"
+
+    def oracle(refs: list[Path], **options: Any) -> Any:
+        return host.oracle(lists, refs, "ter", **options)
+
+    def tune(refs: list[Path], **options: Any) -> Any:
+        return host.tune(lists, refs, learner="mert", metric="ter", **options)
+
+    for judge in (oracle, tune):
+        with pytest.raises(SmtError, match=message):
+            judge([words])
+        judge([words], post=spec)
+        judge([pieces])
 
 
 def test_command_sees_each_text_once_for_many_lists(tmp_path: Path) -> None:
