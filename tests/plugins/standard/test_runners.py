@@ -247,6 +247,8 @@ def test_garbage_of_the_parent_is_not_collected_by_workers() -> None:
 
     ended: list[int] = []
     collected: list[int] = []
+    # Commands that another test ran in this process leave it disabled.
+    gc.enable()
     gc.collect()
     Session()
     assert list(Processes(2, chunk=1).map(collect, range(2))) == [[0], [0]]
