@@ -44,7 +44,15 @@ def steps_stay_in_their_folder(subject: Subject) -> None:
                 inside = not name.startswith("/") and ".." not in PurePosixPath(name).parts
                 assert inside, f"step {step.name}: expected a path within the folder, found {name}"
                 assert name not in made, f"step {step.name}: {name} is made by step {made[name]}"
+                for other, maker in made.items():
+                    apart = not {name, other} & {*_folders(name), *_folders(other)}
+                    assert apart, f"step {step.name}: {name} and {other} of step {maker} are one in the other"
                 made[name] = step.name
+
+
+def _folders(name: str) -> list[str]:
+    """The folders that a path is in."""
+    return list(map(str, PurePosixPath(name).parents))
 
 
 def makes_a_configuration(subject: Subject) -> None:

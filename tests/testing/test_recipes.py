@@ -52,6 +52,11 @@ class Over(Good):
         return [*super().steps(text), replace(text.align(), name="again")]
 
 
+class Inside(Good):
+    def steps(self, text: Ingredients) -> list[RecipeStep]:
+        return [*super().steps(text), replace(text.align(), name="again", makes=("align/links/more",))]
+
+
 class Elsewhere(Good):
     config = "other/run.yaml"
 
@@ -67,6 +72,7 @@ class Joined(Good):
         (Twice, "has_steps", "expected a name for each step, found align, align, start"),
         (Outside, "steps_stay_in_their_folder", "step align: expected a path within the folder, found ../links"),
         (Over, "steps_stay_in_their_folder", "step again: align/links is made by step align"),
+        (Inside, "steps_stay_in_their_folder", "align/links/more and align/links of step align are one in the other"),
         (Elsewhere, "makes_a_configuration", "expected a step that makes other/run.yaml"),
         (Joined, "makes_a_configuration", "expected `tuning` to be options or None, found '--decoder hiero'"),
     ],

@@ -2,7 +2,8 @@
 
 A step is a process of its own in the folder. When it has ended, and everything that it makes is there, its record
 ``steps/NAME.json`` is written: the command and the hashes of what it made. A step without a record is run again, after
-what it left is removed. Records hold no times, so a killed run ends in the same bytes.
+what it left is removed; what has changed since its record was written is an error. Records hold no times, so a killed
+run ends in the same bytes.
 """
 
 from __future__ import annotations
@@ -135,8 +136,12 @@ class BuildFolder:
         path = self._record_of(step)
         if not path.exists():
             return None
-        record = json.loads(path.read_text(encoding="utf-8"))
-        if _without_jobs(record["command"]) != _without_jobs(step.command):
+        try:
+            record = json.loads(path.read_text(encoding="utf-8"))
+            made, before = dict(record["made"]), _without_jobs(record["command"])
+        except (ValueError, KeyError, TypeError):
+            raise UsageError(f"{path}: expected the record of a step, found something else: remove it") from None
+        if before != _without_jobs(step.command):
             raise UsageError(
                 f"{path}: the step was run as `{shlex.join(('smt', *record['command']))}`, and would now be "
                 f"`{shlex.join(('smt', *step.command))}`: remove {path} to repeat it and all steps after it, or name "
@@ -145,6 +150,11 @@ class BuildFolder:
         for name in step.makes:
             if not (self.path / name).exists():
                 raise UsageError(f"{self.path / name}: missing, though step {step.name} is complete: remove {path}")
+            if _hashes(self.path / name) != made.get(name):
+                raise UsageError(
+                    f"{self.path / name}: changed since step {step.name} made it: remove {path} to repeat the step and "
+                    "all after it"
+                )
         return record
 
     def _make(self, step: RecipeStep) -> StepCost:

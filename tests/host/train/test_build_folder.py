@@ -131,6 +131,15 @@ def test_other_commands_and_lost_files_are_errors(tmp_path: Path) -> None:
     run(tmp_path)
     with pytest.raises(UsageError, match=r"third.json: the step was run as .* remove .*third.json to repeat"):
         run(tmp_path, (*STEPS[:2], step("third", write("three", "4"), "three")))
+    record = tmp_path / "steps/first.json"
+    (tmp_path / "a/one").write_text("other")
+    with pytest.raises(UsageError, match=r"a/one: changed since step first made it: remove .*first.json to repeat"):
+        run(tmp_path)
+    record.write_text("")
+    with pytest.raises(UsageError, match=r"first.json: expected the record of a step, found something else: remove it"):
+        run(tmp_path)
+    record.unlink()
+    run(tmp_path)
     (tmp_path / "two").unlink()
     with pytest.raises(UsageError, match=r"two: missing, though step second is complete: remove .*second.json"):
         run(tmp_path)
