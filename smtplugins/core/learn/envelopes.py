@@ -115,9 +115,21 @@ class ListSearch:
         self._width = rows.shape[1]
         self._native = _core.ListSearch(np.ascontiguousarray(lists, dtype=np.int64), _doubles(table), rows)
 
-    def surfaces(self, weights: ArrayLike, directions: ArrayLike) -> Surfaces:
-        """The statistics, summed over the lists, of their envelopes from ``weights`` along each direction (a row)."""
-        return _surfaces(self._native.surfaces(_doubles(weights), _doubles(directions)), self._width)
+    def surfaces(
+        self, weights: ArrayLike, directions: ArrayLike, reach: tuple[ArrayLike, ArrayLike] | None = None
+    ) -> Surfaces:
+        """The statistics, summed over the lists, of their envelopes from ``weights`` along each direction (a row).
+
+        ``reach`` has for each direction the least place and the greatest one to look at, on both sides of 0; what is
+        beyond counts as what is there.
+        """
+        import numpy as np
+
+        rows = _doubles(directions)
+        if reach is None:
+            reach = np.full(len(rows), -np.inf), np.full(len(rows), np.inf)
+        low, high = (_doubles(end) for end in reach)
+        return _surfaces(self._native.surfaces(_doubles(weights), rows, low, high), self._width)
 
 
 def summed_surface(items: ArrayLike, starts: ArrayLike, rows: ArrayLike, stats: ArrayLike) -> Surfaces:

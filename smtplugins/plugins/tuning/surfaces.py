@@ -25,6 +25,7 @@ class LineSearchProblem(Protocol):
     """A problem that can be searched along lines.
 
     ``spread`` is how much each feature varies among a sentence's hypotheses, ``size`` its mean absolute value.
+    ``surfaces`` may leave out what is out of ``reach``, the least and the greatest place by direction.
     """
 
     names: tuple[str, ...]
@@ -32,7 +33,7 @@ class LineSearchProblem(Protocol):
     size: Array
     metric: Metric
 
-    def surfaces(self, weights: Array, directions: Array) -> Surfaces: ...
+    def surfaces(self, weights: Array, directions: Array, reach: tuple[Array, Array] | None = None) -> Surfaces: ...
 
     def score(self, weights: Array) -> float: ...
 
@@ -64,9 +65,9 @@ class LineSearchLists:
         self.spread, self.size = matrix.spread, matrix.size
         self._search = ListSearch(matrix.lists, table, matrix.stats)
 
-    def surfaces(self, weights: Array, directions: Array) -> Surfaces:
-        """The statistics along each direction, a row each."""
-        return self._search.surfaces(weights, directions)
+    def surfaces(self, weights: Array, directions: Array, reach: tuple[Array, Array] | None = None) -> Surfaces:
+        """The statistics along each direction, a row each, as far as its reach."""
+        return self._search.surfaces(weights, directions, reach)
 
     def score(self, weights: Array) -> float:
         """The metric of the 1-best hypotheses."""
@@ -115,8 +116,8 @@ class LineSearchForests:
         self._stats: Array | None = None
         self.spread, self.size = (np.array([scales[name] for name in self.names]) for scales in forest_scales(problem))
 
-    def surfaces(self, weights: Array, directions: Array) -> Surfaces:
-        """The statistics along each direction, a row each."""
+    def surfaces(self, weights: Array, directions: Array, reach: tuple[Array, Array] | None = None) -> Surfaces:
+        """The statistics along each direction, a row each; the envelopes of a graph are made whole."""
         import numpy as np
 
         values = [[graph.scores(weights[ids]) for graph, ids in zip(*each, strict=True)] for each in self._pairs()]

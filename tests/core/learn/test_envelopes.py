@@ -176,6 +176,34 @@ def test_surfaces_are_the_sums_of_what_wins(seed):
                 }
 
 
+@settings(max_examples=100)
+@given(SEEDS)
+def test_what_is_out_of_reach_is_left_out(seed):
+    rng = random.Random(seed)
+    sizes = [rng.choice((1, 5, 60)) for _ in range(rng.randint(1, 4))]
+    lists = np.concatenate([[0], np.cumsum(sizes)])
+    values, slopes = random_lines(rng, int(lists[-1]), rng.random() < 0.3)
+    stats = np.array([[rng.randint(0, 9) for _ in range(3)] for _ in values], float)
+    search = ListSearch(lists, [values, slopes], stats)
+    directions = [[0.0, 1.0], [0.0, -0.5]]
+    whole = search.surfaces([1.0, 0.0], directions)
+    places = np.unique(np.abs(whole.starts[np.isfinite(whole.starts)]))
+    near = [0.0, *places.tolist(), np.inf]
+    low, high = -np.array(rng.choices(near, k=2)), np.array(rng.choices(near, k=2))
+    part = search.surfaces([1.0, 0.0], directions, (low, high))
+    assert np.array_equal(part.present, whole.present)
+    for d, (ours, all_) in enumerate(zip(part.parts(), whole.parts(), strict=True)):
+        assert part.starts[ours][0] == -np.inf
+        assert (part.starts[ours][1:] >= low[d]).all() and (part.starts[ours] <= high[d]).all()
+        inside = (whole.starts[all_] >= low[d]) & (whole.starts[all_] <= high[d])
+        kept = np.isin(part.starts[ours], whole.starts[all_][inside])
+        assert np.array_equal(part.starts[ours][kept], whole.starts[all_][inside])
+        assert np.array_equal(part.sums[ours][kept], whole.sums[all_][inside])
+        # What is before the first of them is what the whole has at the end of the reach.
+        before = int(np.searchsorted(whole.starts[all_], low[d], side="left")) - 1
+        assert kept[0] or np.array_equal(part.sums[ours][0], whole.sums[all_][max(before, 0)])
+
+
 @settings(max_examples=50)
 @given(SEEDS)
 def test_known_envelopes_sum_up_the_same(seed):
@@ -218,6 +246,11 @@ def test_what_is_no_line_is_refused():
         ListSearch([0, 2], np.ones((0, 2)), ones)
     with pytest.raises(ValueError, match="each feature"):
         ListSearch([0, 2], [[1.0, 2.0]], ones).surfaces([1.0, 2.0], [[1.0]])
+    for low, high in ((0.5, 1.0), (-1.0, -0.5), (np.nan, 1.0)):
+        with pytest.raises(ValueError, match="holds 0"):
+            ListSearch([0, 2], [[1.0, 2.0]], ones).surfaces([1.0], [[1.0]], ([low], [high]))
+    with pytest.raises(ValueError, match="reach for each"):
+        ListSearch([0, 2], [[1.0, 2.0]], ones).surfaces([1.0], [[1.0]], ([], []))
     with pytest.raises(OverflowError, match="1e150"):
         ListSearch([0, 2], [[1e100, 2.0]], ones).surfaces([1e100], [[1.0]])
     with pytest.raises(ValueError, match="no such row"):

@@ -54,7 +54,7 @@ std::tuple<Column<double>, Column<std::int32_t>> upper_envelope(const Doubles& v
   const auto by = checked(slopes.data(), slopes.size(), kFinite);
   Envelope envelope = unlocked([&] {
     Envelope lines;
-    EnvelopeSearch().append(at, by, highest(at), lines);
+    EnvelopeSearch().append(at, by, highest(at), {}, lines);
     return lines;
   });
   return {column(std::move(envelope.starts)), column(std::move(envelope.lines))};
@@ -104,14 +104,21 @@ void make_search(HeldSearch* self, const Input<std::int64_t>& lists, const Recta
   new (self) HeldSearch{table, stats, std::move(search)};
 }
 
-SurfacesFound surfaces_of(const HeldSearch& self, const Doubles& weights, const Rectangle& directions) {
+SurfacesFound surfaces_of(const HeldSearch& self, const Doubles& weights, const Rectangle& directions,
+                          const Doubles& low, const Doubles& high) {
   const std::size_t features = self.search.features();
   if (weights.shape(0) != features || directions.shape(1) != features) {
     throw nb::value_error("expected a weight and a direction for each feature");
   }
   const auto from = checked(weights.data(), weights.size(), "weights must be finite numbers");
   const auto along = checked(directions.data(), directions.size(), "directions must be finite numbers");
-  return given(unlocked([&] { return self.search.surfaces(from, along); }));
+  if (low.shape(0) != directions.shape(0) || high.shape(0) != directions.shape(0)) {
+    throw nb::value_error("expected a reach for each direction");
+  }
+  for (std::size_t d = 0; d < directions.shape(0); ++d) {
+    if (!(low.data()[d] <= 0.0 && high.data()[d] >= 0.0)) throw nb::value_error("expected a reach that holds 0");
+  }
+  return given(unlocked([&] { return self.search.surfaces(from, along, view(low), view(high)); }));
 }
 
 SurfacesFound surface_of(const Input<std::int64_t>& items, const Doubles& starts, const Input<std::int64_t>& rows,
@@ -140,7 +147,7 @@ void bind_envelopes(nb::module_& m) {
         "The start, value and slope of each line, and derivations as offsets and edges.");
   nb::class_<HeldSearch>(m, "ListSearch", "N-best lists with dense features, for searches along lines.")
       .def("__init__", &make_search, "lists"_a, "table"_a, "stats"_a)
-      .def("surfaces", &surfaces_of, "weights"_a, "directions"_a,
+      .def("surfaces", &surfaces_of, "weights"_a, "directions"_a, "low"_a, "high"_a,
            "Offsets by direction, starts of intervals, sums of statistics, and the sums at t = 0.");
   m.def("summed_surface", &surface_of, "items"_a, "starts"_a, "rows"_a, "stats"_a,
         "The summed statistics along one direction, from consecutive envelopes.");

@@ -23,10 +23,10 @@ std::size_t highest(std::span<const double> values) {
 }
 
 // The successive highest lines as t goes up (sign 1) or down (sign -1): the line highest at a place, then the steeper
-// ones that overtake it. Envelopes are short: a pass for each line over the steeper ones costs less than sorting.
+// ones that overtake it up to a limit. Envelopes are short: a pass for each line over the steeper ones costs less than
+// sorting.
 void EnvelopeSearch::walk(std::span<const double> values, std::span<const double> slopes, std::int32_t first,
-                          double place, double sign) {
-  std::vector<std::int32_t>& left = sign > 0 ? rising_ : falling_;
+                          double place, double sign, double limit) {
   const auto value = [&](std::int32_t line) { return values[static_cast<std::size_t>(line)]; };
   const auto slope = [&](std::int32_t line) { return sign * slopes[static_cast<std::size_t>(line)]; };
   passed_.assign(1, first);
@@ -46,31 +46,31 @@ void EnvelopeSearch::walk(std::span<const double> values, std::span<const double
     std::size_t kept = 0;
     double nearest = kInfinity;
     std::int32_t next = -1;
-    for (const std::int32_t line : left) {
+    for (const std::int32_t line : left_) {
       const double steeper = slope(line) - own;
       if (!(steeper > 0.0)) continue;
-      left[kept++] = line;
+      left_[kept++] = line;
       const double at = (here - value(line)) / steeper;
       if (at < nearest) {
         nearest = at;
         next = line;
       }
     }
-    left.resize(kept);
-    if (next < 0) return;
+    left_.resize(kept);
+    if (next < 0 || nearest > limit) return;
     take(next, nearest);
     from = next;
   }
   // Many lines: sort the rest by slope; a line replaces previous ones that it overtakes before they begin.
-  std::erase_if(left, [&](std::int32_t line) { return !(slope(line) > slope(from)); });
-  std::sort(left.begin(), left.end(), [&](std::int32_t a, std::int32_t b) {
+  std::erase_if(left_, [&](std::int32_t line) { return !(slope(line) > slope(from)); });
+  std::sort(left_.begin(), left_.end(), [&](std::int32_t a, std::int32_t b) {
     if (slope(a) != slope(b)) return slope(a) < slope(b);
     if (value(a) != value(b)) return value(a) > value(b);
     return a < b;
   });
   std::vector<std::int32_t> hull{from};
   std::vector<double> starts{place};
-  for (const std::int32_t line : left) {
+  for (const std::int32_t line : left_) {
     if (slope(line) == slope(hull.back())) continue;
     double at;
     for (;;) {
@@ -83,11 +83,11 @@ void EnvelopeSearch::walk(std::span<const double> values, std::span<const double
     hull.push_back(line);
     starts.push_back(std::max(at, place));
   }
-  for (std::size_t i = 1; i < hull.size(); ++i) take(hull[i], starts[i]);
+  for (std::size_t i = 1; i < hull.size() && starts[i] <= limit; ++i) take(hull[i], starts[i]);
 }
 
 void EnvelopeSearch::append(std::span<const double> values, std::span<const double> slopes, std::size_t best,
-                            Envelope& to) {
+                            const Reach& reach, Envelope& to) {
   // Line i meets the best one at t = fall / rise; the largest and the least rise / fall are the next ones up and down.
   // 0 / 0, a line equal to the best one, is not a number and never compares.
   const std::size_t size = values.size();
@@ -112,25 +112,22 @@ void EnvelopeSearch::append(std::span<const double> values, std::span<const doub
   };
   const std::size_t above = next(std::max({up[0], up[1], up[2], up[3]}));
   const std::size_t below = next(std::min({down[0], down[1], down[2], down[3]}));
-  rising_.resize(size + 1);
-  falling_.resize(size + 1);
-  const double steep = slope[above], low = slope[below];
-  std::int32_t* rising = rising_.data();
-  std::int32_t* falling = falling_.data();
-  for (std::size_t i = 0; i < size; ++i) {
-    *rising = *falling = static_cast<std::int32_t>(i);
-    rising += slope[i] > steep;
-    falling += slope[i] < low;
-  }
-  rising_.resize(static_cast<std::size_t>(rising - rising_.data()));
-  falling_.resize(static_cast<std::size_t>(falling - falling_.data()));
-  const auto side = [&](std::size_t first, double sign) {
+  const auto side = [&](std::size_t first, double sign, double limit) {
     passed_.clear();
     at_.clear();
     const double place = (top - value[first]) / (sign * (slope[first] - own));
-    if (first != best && place < kInfinity) walk(values, slopes, static_cast<std::int32_t>(first), place, sign);
+    if (first == best || !(place < kInfinity) || place > limit) return;
+    left_.resize(size + 1);
+    std::int32_t* steeper = left_.data();
+    const double from = sign * slope[first];
+    for (std::size_t i = 0; i < size; ++i) {
+      *steeper = static_cast<std::int32_t>(i);
+      steeper += sign * slope[i] > from;
+    }
+    left_.resize(static_cast<std::size_t>(steeper - left_.data()));
+    walk(values, slopes, static_cast<std::int32_t>(first), place, sign, limit);
   };
-  side(below, -1.0);
+  side(below, -1.0, -reach.low);
   // A line that begins at a place on the way down ends there on the way up.
   for (std::size_t k = passed_.size(); k-- > 0;) {
     to.starts.push_back(k + 1 == passed_.size() ? -kInfinity : 0.0 - at_[k + 1]);
@@ -138,7 +135,7 @@ void EnvelopeSearch::append(std::span<const double> values, std::span<const doub
   }
   to.starts.push_back(passed_.empty() ? -kInfinity : 0.0 - at_.front());
   to.lines.push_back(static_cast<std::int32_t>(best));
-  side(above, 1.0);
+  side(above, 1.0, reach.high);
   if (!passed_.empty() && at_.front() == to.starts.back()) {  // the line best at 0 is best only there
     to.starts.pop_back();
     to.lines.pop_back();

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <span>
 #include <vector>
 
@@ -20,20 +21,26 @@ struct Envelope {
   std::vector<std::int32_t> lines;
 };
 
+// The places of a line that are searched, from low <= 0 to high >= 0.
+struct Reach {
+  double low = -std::numeric_limits<double>::infinity();
+  double high = std::numeric_limits<double>::infinity();
+};
+
 // Buffers reused between searches.
 class EnvelopeSearch {
  public:
-  // Appends the envelope of the lines values[i] + t * slopes[i] to one; best is the first of the highest at t = 0.
-  // Of equal lines the first counts. Numbers are within kMostScore.
-  void append(std::span<const double> values, std::span<const double> slopes, std::size_t best, Envelope& to);
+  // Appends the envelope of the lines values[i] + t * slopes[i] to one, without what begins or ends out of reach; best
+  // is the first of the highest at t = 0. Of equal lines the first counts. Numbers are within kMostScore.
+  void append(std::span<const double> values, std::span<const double> slopes, std::size_t best, const Reach& reach,
+              Envelope& to);
 
  private:
   void walk(std::span<const double> values, std::span<const double> slopes, std::int32_t first, double place,
-            double sign);
+            double sign, double limit);
 
   std::vector<double> turned_;         // 1 / t where a line meets the best one
-  std::vector<std::int32_t> rising_;   // lines that are left, on the way up
-  std::vector<std::int32_t> falling_;  // and down
+  std::vector<std::int32_t> left_;     // lines that are left on the way
   std::vector<std::int32_t> passed_;   // lines beyond the best one, in order of their starts
   std::vector<double> at_;             // their starts, as distances from 0
 };

@@ -96,7 +96,8 @@ void ListSearch::combine(const double* weights, std::size_t first, std::size_t c
   }
 }
 
-Surfaces ListSearch::surfaces(std::span<const double> weights, std::span<const double> directions) const {
+Surfaces ListSearch::surfaces(std::span<const double> weights, std::span<const double> directions,
+                              std::span<const double> low, std::span<const double> high) const {
   const auto check = [this](std::span<const double> row) {
     double most = 0.0;
     for (std::size_t f = 0; f < features_; ++f) most += std::abs(row[f]) * most_[f];
@@ -139,7 +140,7 @@ Surfaces ListSearch::surfaces(std::span<const double> weights, std::span<const d
         combine(direction.data(), first, length, room.data());
         slopes = room;
       }
-      search.append({values.data() + first, length}, slopes, best[k], envelope);
+      search.append({values.data() + first, length}, slopes, best[k], {low[d], high[d]}, envelope);
       for (std::size_t i = rows.size(); i < envelope.lines.size(); ++i) rows.push_back(lists_[k] + envelope.lines[i]);
       items.push_back(static_cast<std::int64_t>(rows.size()));
     }

@@ -40,9 +40,10 @@ class ListSearch {
 
   std::size_t features() const noexcept { return features_; }
 
-  // The summed statistics of all lists from weights along each direction. Throws std::overflow_error if scores
-  // overflow.
-  Surfaces surfaces(std::span<const double> weights, std::span<const double> directions) const;
+  // The summed statistics of all lists from weights along each direction. What is out of the direction's reach counts
+  // as what is at its end. Throws std::overflow_error if scores overflow.
+  Surfaces surfaces(std::span<const double> weights, std::span<const double> directions,
+                    std::span<const double> low, std::span<const double> high) const;
 
  private:
   std::size_t size() const noexcept { return static_cast<std::size_t>(lists_.back()); }
