@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from smtplugins.core._core import Vocabulary as Native
@@ -56,3 +56,9 @@ class Vocabulary:
         if number >= len(self._words):
             self._words += self._native.words_from(len(self._words))
         return self._words[number]
+
+    def words(self, numbers: Sequence[int]) -> list[str]:
+        """The strings with these ids."""
+        if numbers:
+            self.word(max(numbers))
+        return list(map(self._words.__getitem__, numbers))

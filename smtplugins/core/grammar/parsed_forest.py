@@ -7,9 +7,9 @@ from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from smtformats.columns import gathered
+from smtformats.columns import gathered, string_table
 from smtformats.grammar.rules import NonTerminal, Rule
-from smtformats.grammar.shared.gather import Numbering, grammar_columns
+from smtformats.grammar.shared.gather import grammar_columns
 from smtformats.hypergraph.graph import GraphColumns
 from smtplugins.core._core import RuleTrie
 from smtplugins.core.grammar.tables import GrammarPart, Tables, join_parts
@@ -324,8 +324,8 @@ class Forest:
             feature_offsets=feature_offsets,
             scores=None,
             grammar=self.rule_columns,
-            labels=Numbering(map(self.tables.labels.word, labels.tolist())).table(),
-            names=Numbering(map(self.tables.names.word, used.tolist())).table(),
+            labels=string_table(self.tables.labels.words(labels.tolist())),
+            names=string_table(self.tables.names.words(used.tolist())),
         )
 
 

@@ -11,9 +11,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import field
 from typing import TYPE_CHECKING, Any
 
-from smtformats.columns import GrammarColumns, IndexedColumns, gathered
+from smtformats.columns import GrammarColumns, IndexedColumns, gathered, string_table
 from smtformats.grammar.rules import NonTerminal, Rule
-from smtformats.grammar.shared.gather import Numbering, grammar_columns
+from smtformats.grammar.shared.gather import grammar_columns
 from smtformats.records import dataclass
 from smtplugins.core._core import RuleTrie, rule_index, rule_scores
 from smtplugins.core.vocabulary import Vocabulary
@@ -233,7 +233,7 @@ class _Used:
         import numpy as np
 
         self._used = np.unique(np.concatenate(numbers)) if numbers else np.empty(0, np.int64)
-        self.table = Numbering(map(vocabulary.word, self._used.tolist())).table()
+        self.table = string_table(vocabulary.words(self._used.tolist()))
 
     def __call__(self, numbers: NDArray[Any]) -> Ints:
         import numpy as np

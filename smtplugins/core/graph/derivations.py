@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, overload
+from typing import TYPE_CHECKING, Any, overload
 
+from smtformats.columns import gathered
 from smtformats.records import dataclass
 
 if TYPE_CHECKING:
@@ -32,15 +33,17 @@ class Derivation:
     @property
     def text(self) -> str:
         """The words, joined by spaces."""
-        import numpy as np
-
-        return Derivations(self.graph, np.array([self.score]), np.array([0, len(self)]), self.edges).texts()[0]
+        return self._alone().texts()[0]
 
     def features(self) -> Floats:
         """The summed features of its edges, in the order of the graph's names."""
+        row: Floats = self._alone().features()[0]
+        return row
+
+    def _alone(self) -> Derivations:
         import numpy as np
 
-        return self.graph.feature_sums(np.bincount(self.edges, minlength=len(self.graph)).astype(np.float64))
+        return Derivations(self.graph, np.array([self.score]), np.array([0, len(self)]), self.edges)
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,6 +79,29 @@ class Derivations(Sequence[Derivation]):
         known = {number: words[number] for number in set(numbers)}
         spelt = [known[number] for number in numbers]
         return [" ".join(spelt[a:b]) for a, b in itertools.pairwise(offsets.tolist())]
+
+    def features(self) -> Floats:
+        """The summed features of each derivation, a row each, in the order of the graph's names."""
+        import numpy as np
+
+        graph, width = self.graph, len(self.graph.names)
+        owners = np.repeat(np.arange(len(self)), np.diff(self.offsets))
+        rules = graph.rules[self.edges]
+        ruled = rules >= 0
+        sums = np.zeros(len(self) * width)
+
+        def add(cells: NDArray[np.int64], values: NDArray[Any]) -> None:
+            nonlocal sums
+            sums += np.bincount(cells.reshape(-1), values.reshape(-1), len(sums))
+
+        for own, numbers, offsets, names, values in (
+            (owners[ruled], rules[ruled], graph.rule_feature_offsets, graph.rule_feature_ids, graph.rule_values),
+            (owners, self.edges, graph.feature_offsets, graph.features, graph.values),
+        ):
+            bounds, places = gathered(offsets, numbers)
+            add(np.repeat(own, np.diff(bounds)) * width + names[places], values[places])
+        add(owners[:, None] * width + graph.dense_names, graph.dense[self.edges])
+        return sums.reshape(len(self), width)
 
 
 @dataclass(frozen=True)

@@ -133,7 +133,7 @@ class Hypergraph:
     @cached_property
     def words(self) -> list[str]:
         """The words of the rules."""
-        return list(self.grammar.words)
+        return self.grammar.words[:]
 
     @cached_property
     def word_ids(self) -> dict[str, int]:
@@ -147,7 +147,7 @@ class Hypergraph:
     def targets(self) -> tuple[NDArray[np.int32], NDArray[np.int64], NDArray[np.int32]]:
         """The rules of edges, and the offsets and symbols of target sides, as arguments of native functions."""
         symbols = np.ascontiguousarray(self.grammar.target, dtype=np.int32)
-        if len(self.word_ids) < len(self.words):
+        if len(set(self.words)) < len(self.words):
             first = np.array([self.word_ids[word] for word in self.words], dtype=np.int32)
             symbols = np.where(symbols >= 0, first[np.maximum(symbols, 0)], symbols)
         offsets = np.ascontiguousarray(self.grammar.target_offsets, dtype=np.int64)

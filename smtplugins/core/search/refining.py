@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 
+from smtformats.columns import string_table
 from smtformats.grammar.shared.gather import Numbering
 
 if TYPE_CHECKING:
@@ -75,7 +76,7 @@ def hypergraph_of(
         id=id,
         core=core_graph(edge_offsets, refined.tails[places], tail_offsets),
         node_labels=own.reshape(-1).astype(np.int32),
-        labels=Numbering(map(forest.tables.labels.word, labels.tolist())).table(),
+        labels=string_table(forest.tables.labels.words(labels.tolist())),
         rules=rules.astype(np.int32),
         spans=nodes[heads, 1:].astype(np.int32),
         edge_scores=refined.scores.copy(),
@@ -97,7 +98,7 @@ def search_graph(
     edges = len(columns["rules"])
     offsets, ids, values = rule_features
     used, numbers = np.unique(ids, return_inverse=True)
-    table = Numbering(map(forest.tables.names.word, used.tolist()))
+    table = Numbering(forest.tables.names.words(used.tolist()))
     dense_names = [table.add(name) for name in names]
     dense = edge_values.reshape(edges, -1)[:, : len(names)] if edges else np.zeros((0, len(names)), np.float32)
     return Hypergraph(

@@ -18,6 +18,8 @@ from smtplugins.host.files.tree_fields import tree_fields
 from smtplugins.host.learn.checking import COMPONENT
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from smtformats import Format
     from smtplugins.contracts.decoders import Decoding
     from smtplugins.core.graph.derivations import Derivations
@@ -80,14 +82,14 @@ def candidates_of(
 
 
 def _layouts(
-    names: Sequence[str], rows: Sequence[Sequence[float]], always: tuple[str, ...], hidden: Collection[str]
+    names: Sequence[str], rows: NDArray[Any], always: tuple[str, ...], hidden: Collection[str]
 ) -> tuple[list[tuple[str, ...]], list[list[float]]]:
     """The names that each row shows, ``always`` first and the others sorted, and their rounded values."""
     if not names:
         return [always] * len(rows), [[0.0] * len(always) for _ in rows]
     order = sorted(range(len(names)), key=names.__getitem__)
     names = [names[i] for i in order]
-    table = np.array(rows, dtype=np.float64).reshape(len(rows), -1)[:, order]
+    table = rows[:, order]
     shown = table != 0
     parts: dict[str, list[int]] = {}
     for i, name in enumerate(names):
@@ -118,27 +120,26 @@ def _layouts(
     return layouts, values
 
 
-def _only(decoding: Decoding) -> tuple[list[str], list[str], list[list[float]], list[float]]:
+def _only(decoding: Decoding) -> tuple[list[str], list[str], NDArray[Any], list[float]]:
     """The best translation only."""
     features = dict(decoding.features)
-    return [decoding.best], list(features), [list(features.values())], [decoding.score or 0.0]
+    return [decoding.best], list(features), np.array([list(features.values())]), [decoding.score or 0.0]
 
 
 def _derivations(
     graph: Hypergraph, k: int, unique: bool, fields: Sequence[str], trees: bool, moses: bool, ranked: Ranked | None
-) -> tuple[list[str], list[str], list[list[float]], list[float], dict[str, list[str]]]:
+) -> tuple[list[str], list[str], NDArray[Any], list[float], dict[str, list[str]]]:
     """Texts, feature names, their values in each derivation, scores, and the fields asked for."""
     from smtplugins.core.graph.inference import kbest
 
     derivations = (kbest if ranked is None else ranked)(graph, k=k, unique=unique)
-    rows = [derivation.features().tolist() for derivation in derivations]
     if not fields:
         extras = {}
     elif trees:
         extras = tree_fields(derivations, fields, moses=moses)
     else:
         extras = fields_of(derivations, fields)
-    return derivations.texts(), graph.names[:], rows, derivations.scores.tolist(), extras
+    return derivations.texts(), graph.names[:], derivations.features(), derivations.scores.tolist(), extras
 
 
 def writable_lists(record: Format) -> Format:

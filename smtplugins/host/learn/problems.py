@@ -250,7 +250,7 @@ def forest_scales(problem: ForestProblem) -> tuple[dict[str, float], dict[str, f
     sizes: dict[str, float] = {}
     count = 0
     for graph in (graph for graphs in problem.graphs for graph in graphs if graph.nodes):
-        drawn = np.array([derivation.features() for derivation in sample(graph, np.zeros(len(graph)), _SAMPLES)])
+        drawn = sample(graph, np.zeros(len(graph)), _SAMPLES).features()
         for sums, values in ((variances, drawn.var(axis=0)), (sizes, np.abs(drawn).mean(axis=0))):
             for name, value in zip(graph.names, values.tolist(), strict=True):
                 sums[name] = sums.get(name, 0.0) + value

@@ -45,7 +45,7 @@ def graphs_begin_with_the_best(subject: DecoderSubject) -> None:
         assert len(derivations), (
             f"sentence {decoding.id}: the graph has no derivation, where {decoding.best!r} was found"
         )
-        texts, rows = derivations.texts(), [_row(graph, derivation.features()) for derivation in derivations]
+        texts, rows = derivations.texts(), [_row(graph, values) for values in derivations.features()]
         assert derivations.scores.tolist() == sorted(derivations.scores.tolist(), reverse=True)
         assert math.isclose(derivations.scores[0], decoding.score or 0.0, rel_tol=TOLERANCE, abs_tol=TOLERANCE), (
             f"sentence {decoding.id}: the score is {decoding.score!r}, that of the graph's best derivation "

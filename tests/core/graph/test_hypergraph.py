@@ -13,6 +13,7 @@ from hypothesis import given, settings
 from smtformats.grammar.rules import NonTerminal, Rule
 from smtformats.hypergraph.graph import Edge
 from smtplugins.core.graph.hypergraph import Hypergraph, HypergraphBuilder
+from smtplugins.core.graph.inference import kbest
 from tests.core.graphs import CASES, NAMES, SEEDS, random_columns
 
 if TYPE_CHECKING:
@@ -65,6 +66,19 @@ def test_scores_are_those_of_the_columns(seed: int) -> None:
     mass = np.random.default_rng(seed).random(len(graph))
     sums = graph.feature_sums(mass)
     assert float(sums @ by_number) == pytest.approx(float(mass @ graph.scores(weights)), abs=1e-6)
+
+
+@settings(max_examples=100)
+@given(SEEDS)
+def test_features_of_derivations_are_those_of_their_edges(seed: int) -> None:
+    graph = Hypergraph.from_columns(random_columns(random.Random(seed)))
+    derivations = kbest(graph, np.zeros(len(graph)), 20)
+    rows = derivations.features()
+    assert rows.shape == (len(derivations), len(graph.names))
+    for derivation, row in zip(derivations, rows, strict=True):
+        mass = np.bincount(derivation.edges, minlength=len(graph))
+        assert row == pytest.approx(graph.feature_sums(mass), abs=1e-12)
+        assert np.array_equal(row, derivation.features())
 
 
 def test_features_lie_where_they_belong() -> None:
