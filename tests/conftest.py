@@ -222,6 +222,18 @@ def shared() -> Path:
     return folder
 
 
+@pytest.fixture(scope="session")
+def aligners() -> Any:
+    """The library of alignment models, with one thread as in `smt`: others spin, and a fork does not copy them."""
+    from smtplugins.contracts.errors import UsageError
+    from smtplugins.host.estimate.aligners import load_library
+
+    try:
+        return load_library()
+    except UsageError as error:
+        pytest.skip(str(error))
+
+
 @pytest.fixture
 def signals() -> Iterator[None]:
     """Commands do not inherit that this process ignores signals, as started by ``nohup`` or ``&``."""

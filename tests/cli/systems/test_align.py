@@ -21,18 +21,16 @@ def text() -> None:
     Path("en.gz").write_bytes(gzip.compress(b"the house\nthe book\na book\n\na house\n" * 4))
 
 
-@pytest.mark.usefixtures("text")
+@pytest.mark.usefixtures("text", "aligners")
 def test_text(smt: Smt) -> None:
-    pytest.importorskip("thot")
     result = smt("align", "-s", "de", "-t", "en.gz", "--model", "ibm1", "--iterations", 10, "-o", "out.gz")
     assert (result.code, result.out) == (0, "")
     assert result.err == "smt: note: 4 sentence pairs with an empty side: no links\n"
     assert gzip.decompress(Path("out.gz").read_bytes()).decode() == "0-0 1-1\n0-0 1-1\n0-0 1-1\n\n0-0 1-1\n" * 4
 
 
-@pytest.mark.usefixtures("text")
+@pytest.mark.usefixtures("text", "aligners")
 def test_two_jobs_and_directions_kept(start: Callable[..., Any]) -> None:
-    pytest.importorskip("thot")
     outputs = []
     for jobs in (1, 2):
         keep = ("--keep-forward", f"f{jobs}", "--keep-backward", f"b{jobs}.gz")

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import ctypes
 import json
-import multiprocessing
 import os
 import shutil
 import signal
 import subprocess
 import sys
 import threading
-from collections.abc import Callable, Iterator
-from concurrent.futures import ProcessPoolExecutor
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -154,13 +151,6 @@ def test_a_second_call_leaves_a_running_one_alone(smt: Smt) -> None:
     ]
 
 
-def end_threads() -> None:
-    """Let OpenMP use one thread: of a team that another test has started here, a forked process has no others."""
-    if "thot" in sys.modules:
-        maps = Path("/proc/self/maps").read_text(encoding="utf-8").split()
-        ctypes.CDLL(next(path for path in maps if "libgomp" in path)).omp_set_num_threads(1)
-
-
 class Forked:
     """A command in a process that is forked from this one."""
 
@@ -170,7 +160,6 @@ class Forked:
         if not self.pid:
             code = 1
             try:
-                end_threads()
                 os.chdir(cwd)
                 os.environ.clear()
                 os.environ.update(env)
@@ -218,16 +207,7 @@ def killed(arguments: list[str], folder: Path, number: int, delay: float) -> boo
     return status != 0
 
 
-@pytest.fixture
-def fresh() -> Iterator[ProcessPoolExecutor]:
-    """A process that aligned no words: one forked from a process that did would wait for its threads forever."""
-    with ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("spawn")) as pool:
-        yield pool
-
-
-def test_killed_runs_and_the_script_end_in_the_same_bytes(
-    tmp_path: Path, server: str, fresh: ProcessPoolExecutor
-) -> None:
+def test_killed_runs_and_the_script_end_in_the_same_bytes(tmp_path: Path, server: str) -> None:
     """Killed at many moments in the deep profile; moved between the kill and the end."""
     arguments = ["train", "--model", "phrase,reordering=none", "--order", "2", "--iterations", "1", "--tokenize", "13a"]
     texts = {"train.de": (25, "-s"), "train.en": (25, "-t"), "dev.de": (4, "--dev"), "dev.en": (4, "")}
@@ -248,10 +228,10 @@ def test_killed_runs_and_the_script_end_in_the_same_bytes(
     for number, delay in moments:
         folder = tmp_path / f"{number}-{delay}"
         folder.mkdir()
-        if fresh.submit(killed, arguments, folder, number, delay).result():
+        if killed(arguments, folder, number, delay):
             shutil.move(folder, folder.with_suffix(".moved"))
             folder = folder.with_suffix(".moved")
-            assert not fresh.submit(killed, [*arguments, "--resume"], folder, 0, 0).result()
+            assert not killed([*arguments, "--resume"], folder, 0, 0)
         ends.append(tree(str(folder / "out")))
     for end in ends:
         assert end == ends[0]

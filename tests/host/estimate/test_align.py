@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-import importlib.util
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from smtformats import FormatError
 from smtformats.alignment.links import Alignment
 from smtplugins.contracts.errors import UsageError
-from smtplugins.host.estimate.aligners import MODELS, align_words, load_library, model_stages
+from smtplugins.host.estimate.aligners import MODELS, align_words, model_stages
 from smtplugins.host.host import Host
-
-# Before any test imports it, and with one thread, as in `smt`: others would spin, and take most of the time of a test.
-LIBRARY = load_library() if importlib.util.find_spec("thot") else None
-needs_library = pytest.mark.skipif(LIBRARY is None, reason="needs sil-thot")
 
 # Each word has one translation, and every order occurs: what any model has to find.
 LEXICON = {"das": "the", "haus": "house", "ist": "is", "klein": "small", "buch": "book", "alt": "old"}
@@ -29,7 +25,7 @@ def points(alignments: list[Alignment]) -> list[tuple[tuple[int, int], ...]]:
     return [alignment.points for alignment in alignments]
 
 
-@needs_library
+@pytest.mark.usefixtures("aligners")
 @pytest.mark.parametrize("model", MODELS)
 def test_models_find_the_translations(host: Host, model: str) -> None:
     # eflomal's own number of passes grows as the text gets shorter.
@@ -44,7 +40,7 @@ def test_models_find_the_translations(host: Host, model: str) -> None:
     assert points(list(host.align(SOURCE, TARGET, model=model, iterations=passes))) == points(alignments)
 
 
-@needs_library
+@pytest.mark.usefixtures("aligners")
 def test_directions_are_the_right_way_round(host: Host) -> None:
     for heuristic in ("forward", "backward", "intersection"):
         alignments = list(host.align(SOURCE, MIRRORED, model="ibm1,iterations=15", heuristic=heuristic))
@@ -56,7 +52,7 @@ def test_directions_are_the_right_way_round(host: Host) -> None:
     assert len(next(iter(host.align(source, target, model="ibm1", heuristic="backward"))).points) == 2
 
 
-@needs_library
+@pytest.mark.usefixtures("aligners")
 def test_words_of_the_library_are_words_like_others(host: Host) -> None:
     reserved = dict(zip(LEXICON, ("NULL", "UNKNOWN_WORD", "<UNUSED_WORD>", "NULL_", "<s>", "é"), strict=True))
     source = [" ".join(reserved[word] for word in line.split()) for line in SOURCE]
@@ -66,7 +62,7 @@ def test_words_of_the_library_are_words_like_others(host: Host) -> None:
     assert alignments[0].source == ("NULL", "UNKNOWN_WORD", "<UNUSED_WORD>", "NULL_")
 
 
-@needs_library
+@pytest.mark.usefixtures("aligners")
 def test_pairs_that_no_model_takes(host: Host) -> None:
     notes: list[str] = []
     long = ["w " * 201, "v"]
@@ -88,7 +84,7 @@ def test_iterations_and_seed() -> None:
     assert (stage.passes, stage.settings["seed"], stage.settings["num_samplers"]) == (None, 9, 2)
 
 
-@needs_library
+@pytest.mark.usefixtures("aligners")
 def test_samples_follow_from_the_seed() -> None:
     text = [line.split() for line in SOURCE], [line.split() for line in MIRRORED]
     links = {seed: align_words(model_stages("eflomal,samplers=1", 4, seed), *text)[0] for seed in range(4)}
@@ -96,16 +92,15 @@ def test_samples_follow_from_the_seed() -> None:
     assert any(links[seed] != links[1] for seed in links)
 
 
-@needs_library
-def test_iterations_are_done(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_iterations_are_done(monkeypatch: pytest.MonkeyPatch, aligners: Any) -> None:
     calls = []
 
-    class Counted(LIBRARY.Ibm1AlignmentModel):  # type: ignore[misc, name-defined]
+    class Counted(aligners.Ibm1AlignmentModel):  # type: ignore[misc]
         def train(self) -> None:
             calls.append(1)
             super().train()
 
-    monkeypatch.setattr(LIBRARY, "Ibm1AlignmentModel", Counted)
+    monkeypatch.setattr(aligners, "Ibm1AlignmentModel", Counted)
     align_words(model_stages("ibm2,ibm1=3", 2), [["a"]], [["x"]])
     align_words(model_stages("ibm1", 4), [["a"]], [["x"]])
     assert len(calls) == 3 + 4

@@ -104,8 +104,8 @@ def test_pieces_that_were_killed_are_made_again_and_seeds_are_averaged(
         assert said in capsys.readouterr().out
 
 
+@pytest.mark.usefixtures("aligners")
 def test_links_are_made_if_there_are_none(folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    pytest.importorskip("thot")
     command = call(folder, "--align", "ibm1", "--row", "monotone", "-o", str(tmp_path / "out"), links=False)
     assert main(command) == 0
     with gzip.open(tmp_path / "out/links.gz", "rt", encoding="utf-8") as lines:
