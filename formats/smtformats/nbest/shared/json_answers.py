@@ -27,7 +27,8 @@ _FRONT = re.compile(rf"(?:(?:{_ROLE}|{_MARK}|<s>)\s*)+")
 _BACK = re.compile(rf"{_MARK}|</s>")
 _FENCE = "```"
 _LANGUAGE = re.compile(r"[\w+-]*[ \t]*\n")
-_WRAPS = ("|>", "s>", "\uff5c>", "pad>", "_turn>")
+_WRAPS = "<(?:/?s>|pad>|[be]os>|[|]|\uff5c|(?:start|end)_of_turn>)"
+_WRAPPED, _WRAPPED_BYTES = re.compile(_WRAPS), re.compile(_WRAPS.encode())
 _ESCAPES = ("\\u003", "\\uff5c", "\\uFF5C")
 REASON = "finish_reason"
 REASONS = (REASON, "finishReason", "stop_reason", "done_reason", "stop_type", "status")
@@ -120,16 +121,15 @@ def has_thoughts(text: str) -> bool:
 def may_wrap(line: str) -> bool:
     """Whether a text, or a line of JSON with texts, may hold what ``bare`` takes away."""
     # Single characters are found much faster than longer marks.
-    if "<" in line and any(mark in line for mark in _WRAPS):
+    if "<" in line and _WRAPPED.search(line):
         return True
     return ("`" in line and _FENCE in line) or ("\\" in line and any(mark in line for mark in _ESCAPES))
 
 
 def may_wrap_any(blob: bytes) -> bool:
     """Whether any text in UTF-8 may hold what ``bare`` takes away."""
-    return (b"<" in blob and any(mark.encode() in blob for mark in _WRAPS)) or (
-        b"`" in blob and _FENCE.encode() in blob
-    )
+    wrapped = b"<" in blob and _WRAPPED_BYTES.search(blob) is not None
+    return wrapped or (b"`" in blob and _FENCE.encode() in blob)
 
 
 def bare(text: str) -> str:
