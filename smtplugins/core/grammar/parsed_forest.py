@@ -18,8 +18,11 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from smtformats.columns import GrammarColumns
     from smtplugins.core._core import ParsedForest
     from smtplugins.core.grammar.parsing import PassThrough
+
+    RuleFeatures = tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]
 
 TOP = "Goal"
 
@@ -252,21 +255,27 @@ class Forest:
         return sums
 
     @cached_property
-    def features(self) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]:
-        """The features of rules, lattice arcs included: offsets, name ids in ``tables``, values."""
+    def features(self) -> RuleFeatures:
+        """The features of all rules, as those of :meth:`features_of`."""
+        return self._features_of(self._all, self.rule_columns)
+
+    def features_of(self, rules: NDArray[Any]) -> RuleFeatures:
+        """The features of these rules, lattice arcs included: offsets, name ids in ``tables``, values."""
+        return self._features_of(rules, self.columns_of(rules))
+
+    def _features_of(self, rules: NDArray[Any], columns: GrammarColumns) -> RuleFeatures:
         import numpy as np
 
-        columns = self.rule_columns
         names = np.array(self.tables.names.ids(columns.names[:]), dtype=np.int64)
         offsets = np.asarray(columns.feature_offsets, dtype=np.int64)
         ids, values = names[columns.features], columns.values.astype(np.float64)
-        changed = np.flatnonzero(self.native.chains >= 0)
+        changed = np.flatnonzero(self.native.chains[rules] >= 0)
         if not len(changed):
             return offsets, ids, values
         rows = [range(first, last) for first, last in zip(offsets[:-1].tolist(), offsets[1:].tolist(), strict=True)]
         features = [dict(zip(ids[row].tolist(), values[row].tolist(), strict=True)) for row in map(_slice, rows)]
         for i in changed.tolist():
-            for name, value in self.arc_features(i).items():
+            for name, value in self.arc_features(int(rules[i])).items():
                 number = self.tables.names.id(name)
                 features[i][number] = features[i].get(number, 0.0) + value
         return (
@@ -275,12 +284,22 @@ class Forest:
             np.array([value for row in features for value in row.values()], dtype=np.float64),
         )
 
-    @cached_property
-    def rule_columns(self) -> Any:
-        """The rules of the forest as :class:`GrammarColumns`, in the forest's order."""
+    @property
+    def _all(self) -> NDArray[Any]:
         import numpy as np
 
-        origins = self.native.origins
+        return np.arange(len(self.native.origins))
+
+    @cached_property
+    def rule_columns(self) -> GrammarColumns:
+        """The rules of the forest as columns, in the forest's order."""
+        return self.columns_of(self._all)
+
+    def columns_of(self, rules: NDArray[Any]) -> GrammarColumns:
+        """These rules of the forest as columns, in this order."""
+        import numpy as np
+
+        origins = self.native.origins[rules]
         chosen: list[tuple[GrammarPart, NDArray[Any]]] = []
         places: list[NDArray[np.int64]] = []
         before = 0

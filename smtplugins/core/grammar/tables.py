@@ -229,16 +229,20 @@ def glue(tables: Tables, goal: str = "S", label: str = "X") -> Grammar:
 class _Used:
     """Map shared ids to the ids of a table that holds only the strings in use."""
 
-    def __init__(self, vocabulary: Vocabulary, numbers: Sequence[NDArray[Any]]) -> None:
+    def __init__(self, vocabulary: Vocabulary, *numbers: NDArray[Any]) -> None:
         import numpy as np
 
-        self._used = np.unique(np.concatenate(numbers)) if numbers else np.empty(0, np.int64)
-        self.table = string_table(vocabulary.words(self._used.tolist()))
+        marks = np.zeros(len(vocabulary), dtype=bool)
+        for part in numbers:
+            marks[part] = True
+        used = np.flatnonzero(marks)
+        self._ids = np.empty(len(vocabulary), dtype=np.int32)
+        self._ids[used] = np.arange(len(used))
+        self.table = string_table(vocabulary.words(used.tolist()))
 
     def __call__(self, numbers: NDArray[Any]) -> Ints:
-        import numpy as np
-
-        return np.searchsorted(self._used, numbers).astype(np.int32)
+        ids: Ints = self._ids[numbers]
+        return ids
 
 
 def join_parts(rows: Sequence[tuple[GrammarPart, NDArray[Any]]], tables: Tables) -> GrammarColumns:
@@ -272,9 +276,13 @@ def join_parts(rows: Sequence[tuple[GrammarPart, NDArray[Any]]], tables: Tables)
         put("level", own.level[numbers])
     whole = {name: np.concatenate(values) for name, values in columns.items()}
     source, target = whole["source"], whole["target"]
-    words = _Used(tables.words, [source[source >= 0], target[target >= 0]])
-    labels = _Used(tables.labels, [whole["lhs"], -1 - source[source < 0]])
-    features = _Used(tables.names, [whole["features"]])
+    in_source, in_target = source >= 0, target >= 0
+    words = _Used(tables.words, source[in_source], target[in_target])
+    labels = _Used(tables.labels, whole["lhs"], -1 - source[~in_source])
+    features = _Used(tables.names, whole["features"])
+    symbols, targets = np.empty(len(source), dtype=np.int32), target.astype(np.int32)
+    symbols[in_source], symbols[~in_source] = words(source[in_source]), -1 - labels(-1 - source[~in_source])
+    targets[in_target] = words(target[in_target])
 
     def ends(name: str) -> Offsets:
         return np.concatenate([np.zeros(1, np.int64), np.cumsum(whole[f"{name}_sizes"], dtype=np.int64)])
@@ -282,9 +290,9 @@ def join_parts(rows: Sequence[tuple[GrammarPart, NDArray[Any]]], tables: Tables)
     return GrammarColumns(
         lhs=labels(whole["lhs"]),
         level=whole["level"],
-        source=np.where(source >= 0, words(source), -1 - labels(-1 - source)).astype(np.int32),
+        source=symbols,
         source_offsets=ends("source"),
-        target=np.where(target >= 0, words(target), target).astype(np.int32),
+        target=targets,
         target_offsets=ends("target"),
         features=features(whole["features"]),
         values=whole["values"],

@@ -69,13 +69,14 @@ class EditedForest:
         )
 
 
-def edge_spans(forest: Forest) -> NDArray[Any]:
-    """The source words ``[first, last)`` of each edge, a row each, in the order of ``native.rules``."""
+def edge_spans(forest: Forest, edges: NDArray[Any] | None = None) -> NDArray[Any]:
+    """The source words ``[first, last)`` of edges, by default of all, a row each, in the order of ``native.rules``."""
     import numpy as np
 
     native = forest.native
-    bundles = np.repeat(np.arange(forest.nodes), np.diff(native.node_bundles))
-    nodes = np.repeat(bundles, np.diff(native.rule_offsets))
+    numbers = np.arange(int(native.rule_offsets[-1])) if edges is None else edges
+    bundles = np.searchsorted(native.rule_offsets, numbers, side="right") - 1
+    nodes = np.searchsorted(native.node_bundles, bundles, side="right") - 1
     spans: NDArray[Any] = native.nodes[nodes, 1:]
     return spans
 

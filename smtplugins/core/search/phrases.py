@@ -8,6 +8,7 @@ the input, whose edges are the span's phrases. The sentence ends where the last 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from smtformats.grammar.shared.gather import Numbering
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from smtformats.columns import GrammarColumns
     from smtplugins.core.grammar.parsed_forest import Forest
     from smtplugins.core.graph.hypergraph import Hypergraph
+    from smtplugins.core.search.refining import FeaturesOf
     from smtplugins.core.search.stateful_search import Stateful
 
 ORDERS = ("free", "window", "monotone", "swap")
@@ -62,20 +64,24 @@ def phrase_searcher(features: Sequence[Stateful], orders: Sequence[OrderFeature]
 def hypergraph_of_phrases(
     forest: Forest,
     graph: PhraseGraph,
-    rule_features: tuple[NDArray[Any], NDArray[Any], NDArray[Any]],
+    features_of: FeaturesOf,
     names: Sequence[str],
     id: str = "",
 ) -> Hypergraph:
     """The hypotheses of a search as a hypergraph: each step is an edge with one tail, the hypothesis it extends.
 
-    An edge's rule begins with a gap for the tail; its span is the source words of its own phrase. ``rule_features`` are
-    the features of the forest's rules: offsets, ids in ``forest.tables.names``, values. ``names`` are the names of the
-    search's own values, in order.
+    An edge's rule begins with a gap for the tail; its span is the source words of its own phrase. ``features_of`` gives
+    the features of some of the forest's rules: offsets, ids in ``forest.tables.names``, values. ``names`` are the names
+    of the search's own values, in order.
     """
     import numpy as np
 
     tail_offsets = np.arange(len(graph.rules) + 1, dtype=np.int64)
-    return hypergraph_of_spans(forest, graph, rule_features, names, tail_offsets, steps_of(forest.rule_columns), id)
+    used, rules = np.unique(graph.rules, return_inverse=True)
+    # The last rule of a forest is the goal's, which has a gap already.
+    phrases = int(np.searchsorted(used, len(forest.native.origins) - 1))
+    steps, own = steps_of(forest.columns_of(used), phrases), features_of(used)
+    return hypergraph_of_spans(forest, graph, own, names, tail_offsets, steps, id, numbers=rules.reshape(-1))
 
 
 def hypergraph_of_spans(
@@ -86,11 +92,13 @@ def hypergraph_of_spans(
     tail_offsets: NDArray[Any],
     rules: GrammarColumns,
     id: str = "",
+    *,
+    numbers: NDArray[Any] | None = None,
 ) -> Hypergraph:
     """The graph of a search over phrases, with the columns of :class:`PhraseGraph`, as a hypergraph.
 
-    ``rules`` are the rules of its edges, ``tail_offsets`` part its tails by edges; the rest is as in
-    :func:`hypergraph_of_phrases`.
+    ``rules`` are its rules and ``rule_features`` their features, ``numbers`` the rules of its edges if the graph
+    numbers others; ``tail_offsets`` part its tails by edges. The rest is as in :func:`hypergraph_of_phrases`.
     """
     import numpy as np
 
@@ -106,27 +114,22 @@ def hypergraph_of_spans(
         core=core_graph(graph.node_edges, graph.tails, tail_offsets),
         node_labels=np.zeros(graph.nodes, dtype=np.int32),
         labels=Numbering([_LABEL]).table(),
-        rules=graph.rules,
+        rules=(graph.rules if numbers is None else numbers).astype(np.int32),
         spans=np.column_stack([graph.firsts, graph.lasts]).astype(np.int32),
         edge_scores=graph.scores,
         grammar=rules,
     )
 
 
-def steps_of(rules: GrammarColumns) -> GrammarColumns:
-    """Phrases as search steps, each with a gap in front on both sides; the last rule, the goal's, is dropped."""
-    from dataclasses import replace
-
+def steps_of(rules: GrammarColumns, count: int) -> GrammarColumns:
+    """The first ``count`` rules, which are phrases, as search steps: each with a gap in front on both sides."""
     import numpy as np
 
-    # A sentence without words has no rules.
-    count = max(len(rules) - 1, 0)
     added = np.minimum(np.arange(len(rules) + 1), count)
-    lhs = rules.lhs[:count]
     return replace(
         rules,
         # The gap has the label of the phrase itself.
-        source=np.insert(rules.source, rules.source_offsets[:count], -1 - lhs).astype(np.int32),
+        source=np.insert(rules.source, rules.source_offsets[:count], -1 - rules.lhs[:count]).astype(np.int32),
         source_offsets=rules.source_offsets + added,
         target=np.insert(rules.target, rules.target_offsets[:count], -1).astype(np.int32),
         target_offsets=rules.target_offsets + added,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 
 from smtformats.columns import string_table
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from smtplugins.core.graph.hypergraph import Hypergraph
 
     RuleFeatures = tuple[NDArray[Any], NDArray[Any], NDArray[Any]]
+    FeaturesOf = Callable[[NDArray[Any]], RuleFeatures]
 
 
 class SearchResultEdges(Protocol):
@@ -45,14 +46,14 @@ class SearchResultEdges(Protocol):
 def hypergraph_of(
     forest: Forest,
     refined: SearchResultEdges,
-    rule_features: RuleFeatures,
+    features_of: FeaturesOf,
     names: Sequence[str],
     id: str = "",
 ) -> Hypergraph:
-    """The nodes and edges that a search kept, with scores.
+    """The nodes, edges and rules that a search kept, with scores.
 
-    ``rule_features`` are the features of the forest's rules: offsets, ids in ``forest.tables.names``, values. ``names``
-    are the names of the search's own values, in order.
+    ``features_of`` gives the features of some of the forest's rules: offsets, ids in ``forest.tables.names``, values.
+    ``names`` are the names of the search's own values, in order.
     """
     import numpy as np
 
@@ -64,23 +65,23 @@ def hypergraph_of(
     tail_offsets = np.concatenate([[0], np.cumsum(widths)]).astype(np.int64)
     places = np.repeat(starts - tail_offsets[:-1], widths) + np.arange(tail_offsets[-1])
     edge_offsets = refined.rule_offsets[refined.node_bundles] if len(refined.node_of) else np.zeros(1, np.int64)
-    rules = native.rules[refined.edge_of]
+    used, rules = np.unique(native.rules[refined.edge_of], return_inverse=True)
     nodes = native.nodes[refined.node_of]
     labels, own = np.unique(nodes[:, 0], return_inverse=True)
     heads = np.repeat(np.arange(len(nodes)), np.diff(edge_offsets))
     return search_graph(
         forest,
-        rule_features,
+        features_of(used),
         names,
         refined.values,
         id=id,
         core=core_graph(edge_offsets, refined.tails[places], tail_offsets),
         node_labels=own.reshape(-1).astype(np.int32),
         labels=string_table(forest.tables.labels.words(labels.tolist())),
-        rules=rules.astype(np.int32),
+        rules=rules.reshape(-1).astype(np.int32),
         spans=nodes[heads, 1:].astype(np.int32),
         edge_scores=refined.scores.copy(),
-        grammar=forest.rule_columns,
+        grammar=forest.columns_of(used),
     )
 
 

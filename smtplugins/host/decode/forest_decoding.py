@@ -76,10 +76,10 @@ def unknown_words(forest: SentenceForest, *, markers: bool = False) -> list[str]
     inner = forest.forest
     if not inner.nodes:
         return []
-    spans = edge_spans(inner)
-    origins = np.asarray(inner.native.origins)[np.asarray(inner.native.rules)][: len(spans)]
+    origins = np.asarray(inner.native.origins)[np.asarray(inner.native.rules)]
     minted = (origins >= inner.minted_from) & (origins < inner.goal_origin)
-    firsts = {first - int(markers) for first, last in spans[minted].tolist() if last == first + 1}
+    spans = edge_spans(inner, np.flatnonzero(minted))
+    firsts = {first - int(markers) for first, last in spans.tolist() if last == first + 1}
     words = forest.sentence.tokens
     return [words[first] for first in sorted(firsts) if 0 <= first < len(words)]
 

@@ -413,18 +413,24 @@ class SentenceForest:
 
     @cached_property
     def features(self) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
-        """The features of the rules: offsets, ids of names in ``forest.tables.names``, values."""
+        """The features of all rules, as those of :meth:`features_of`."""
         import numpy as np
 
-        rows, ids, values = _rows(*self.forest.features)
+        return self.features_of(np.arange(len(self.scores)))
+
+    def features_of(self, rules: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
+        """The features of these rules, each once: offsets, ids of names in ``forest.tables.names``, values."""
+        import numpy as np
+
+        rows, ids, values = _rows(*self.forest.features_of(rules))
         names = self.forest.tables.names
         for block in self.blocks:
-            places, own, more = block.entries()
+            places, own, more = block.of(rules).entries()
             rows = np.concatenate([rows, places])
             ids = np.concatenate([ids, np.array(names.ids(block.names), dtype=np.int64)[own]])
             values = np.concatenate([values, more])
         order = np.argsort(rows, kind="stable")
-        counts = np.bincount(rows, minlength=len(self.scores))
+        counts = np.bincount(rows, minlength=len(rules))
         return np.concatenate([[0], np.cumsum(counts)]).astype(np.int64), ids[order], values[order]
 
     def sums(self, rules: Sequence[int]) -> dict[str, float]:

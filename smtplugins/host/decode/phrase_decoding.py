@@ -136,7 +136,7 @@ class PhraseWorker:
         return self._options.native(all_edges=self._graphs, **limits) if limits else self._search
 
     def _graph(self, forest: SentenceForest, graph: PhraseGraph, names: Sequence[str]) -> Hypergraph:
-        made = hypergraph_of_phrases(forest.forest, graph, forest.features, names, id=forest.sentence.id)
+        made = hypergraph_of_phrases(forest.forest, graph, forest.features_of, names, id=forest.sentence.id)
         if CONSTRAINT in names and len(made):
             # Without the steps of illegal translations, and empty if there are no others.
             return made.restricted(made.scores({CONSTRAINT: 1.0}) >= 0).graph

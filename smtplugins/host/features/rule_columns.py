@@ -7,6 +7,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from smtformats import Columns
+from smtformats.columns import spans
 from smtformats.records import dataclass
 from smtplugins.contracts.errors import SmtError, UsageError
 
@@ -30,6 +31,10 @@ class ColumnBlock:
             weight = weights.get(name, 0.0)
             if weight:
                 scores += column * weight
+
+    def of(self, rules: NDArray[Any]) -> ColumnBlock:
+        """The values for some of the rules."""
+        return ColumnBlock(self.names, tuple(column[rules] for column in self.columns))
 
     def entries(self) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
         """The nonzero values as (rules, name ids, values), sorted by name, then by rule."""
@@ -72,6 +77,15 @@ class SparseBlock:
         by = np.array([weights.get(name, 0.0) for name in self.names])
         if by.any():
             scores += np.bincount(self.rows, self.values * by[self.ids], self.size)
+
+    def of(self, rules: NDArray[Any]) -> SparseBlock:
+        """The values for some of the rules."""
+        import numpy as np
+
+        firsts, lasts = (np.searchsorted(self.rows, rules, side) for side in ("left", "right"))
+        offsets, places = spans(firsts, lasts)
+        rows = np.repeat(np.arange(len(rules)), np.diff(offsets))
+        return SparseBlock(self.names, len(rules), rows, self.ids[places], self.values[places])
 
     def entries(self) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
         """The values as (rules, name ids, values)."""

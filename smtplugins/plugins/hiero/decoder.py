@@ -206,7 +206,7 @@ class _Worker:
     def _graph(self, forest: SentenceForest, refined: Refined, names: Sequence[str]) -> Hypergraph:
         from smtplugins.plugins.hiero.passes import finished
 
-        graph = hypergraph_of(forest.forest, refined, forest.features, names, id=forest.sentence.id)
+        graph = hypergraph_of(forest.forest, refined, forest.features_of, names, id=forest.sentence.id)
         if NAME in names and len(graph):
             # Without the edges of illegal derivations, and empty if there are no others.
             graph = graph.restricted(graph.scores({NAME: 1.0}) >= 0).graph

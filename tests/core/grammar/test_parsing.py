@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -92,6 +93,13 @@ def check(rules: Sequence[Sequence[Rule]], limits: Sequence[tuple[int | None, bo
         assert forest.edges == sum(expected.values()) + 1
         assert forest.nodes == len({edge[1] for edge in expected}) + 1
         assert native.nodes[-1].tolist() == [tables.labels.id("Goal"), 0, lattice.positions - 1]
+        some = np.arange(len(native.origins) % 3, len(native.origins), 3)[::-1]
+        columns, (offsets, ids, values) = forest.columns_of(some), forest.features_of(some)
+        for k, i in enumerate(some.tolist()):
+            assert columns.rule(k) == forest.rule_columns.rule(i)
+            row = slice(offsets[k], offsets[k + 1])
+            named = {tables.names.word(n): v for n, v in zip(ids[row].tolist(), values[row].tolist(), strict=True)}
+            assert named == forest.rule_features(i)
     return forest
 
 

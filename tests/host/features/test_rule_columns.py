@@ -46,6 +46,9 @@ def test_open_namespaces_stay_sparse() -> None:
     assert block.sums([0, 3, 3, 1]) == {"n:a": 7.0, "n:c": -2.0, "n:b": 0.5}
     assert dense.sums([0, 3, 3, 1]) == block.sums([0, 3, 3, 1])
     assert block.sums([]) == block.sums([4]) == {}
+    for some in ([4, 1, 3], [], list(range(len(ROWS)))):
+        assert np.array_equal(np.array(block.of(np.array(some, dtype=int)).columns), table[:, some])
+        assert np.array_equal(np.array(dense.of(np.array(some, dtype=int)).columns), table[:, some])
     entries = [sorted(zip(*(part.tolist() for part in values.entries()), strict=True)) for values in (block, dense)]
     assert entries[0] == entries[1]
 

@@ -151,7 +151,7 @@ class Printing:
         if "segmentation" in self.parts:
             text = _segmented(text, best)
         after = ["|||", *alignment.split()] if "alignment" in self.parts else []
-        beside = {key: value for key, value in self._beside(decoding, alignment, graph) if key in self._files}
+        beside = dict(self._beside(decoding, alignment, graph))
         if "gains" in self._files:
             beside["gains"] = "".join(f"{decoding.id} |||{line}\n" for line in listed)
         return PrintedLine(" ".join([*before, *words(text), *after]), beside)
@@ -168,17 +168,19 @@ class Printing:
         return self.files or {}
 
     def _beside(self, decoding: Decoding, alignment: str, graph: Hypergraph | None) -> Iterator[tuple[str, str]]:
-        yield "alignments", alignment + "\n"
-        if "unknowns" in self._files and decoding.unknown is None and decoding.found:
-            raise UsageError("output.unknowns: the decoder does not say which words are unknown")
-        yield "unknowns", " ".join(decoding.unknown() if decoding.unknown is not None else ()) + "\n"
+        if "alignments" in self._files:
+            yield "alignments", alignment + "\n"
+        if "unknowns" in self._files:
+            if decoding.unknown is None and decoding.found:
+                raise UsageError("output.unknowns: the decoder does not say which words are unknown")
+            yield "unknowns", " ".join(decoding.unknown() if decoding.unknown is not None else ()) + "\n"
         if "details" in self._files and graph is not None and len(best := _best(graph)):
             from smtplugins.host.decode.printing.details import details_of
 
             known = decoding.unknown() if decoding.unknown is not None else ()
             text = details_of(best, self.names, frozenset(known))
             yield "details", text if self.escape is None else unescape(text, self.escape)
-        if self.graphs is not None and graph is not None:
+        if "graphs" in self._files and self.graphs is not None and graph is not None:
             out = io.StringIO()
             self.graphs.write_into(graph, decoding.id, out)
             yield "graphs", out.getvalue()

@@ -257,4 +257,4 @@ class _Worker:
 
     def _graph(self, forest: SentenceForest, derivations: Sequence[GrownDerivation]) -> Hypergraph:
         refined = kept((grown.tree, grown.scores, grown.shown) for grown in derivations)
-        return hypergraph_of(forest.forest, refined, forest.features, self._working.shown, id=forest.sentence.id)
+        return hypergraph_of(forest.forest, refined, forest.features_of, self._working.shown, id=forest.sentence.id)
