@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from smtplugins.host.learn.tuning import Tuned
     from smtplugins.host.runs import RunDirectory
 
-_LOOP = ("iterations", "epsilon", "select", "rounds", "reach")
+_LOOP = ("iterations", "epsilon", "gain", "select", "rounds", "reach")
 
 
 def add_learning(parser: argparse.ArgumentParser, learner: str, runner: str = "") -> None:
@@ -122,6 +122,13 @@ def _add_decoder(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--whole", action="store_true", help="learn from forests instead of lists")
     group.add_argument("--iterations", type=int, metavar="N", help="maximum number of iterations (default: 10)")
     group.add_argument("--epsilon", type=float, metavar="X", help="stop if weights change by less (default: 1e-5)")
+    group.add_argument(
+        "--gain",
+        type=float,
+        metavar="X",
+        help="stop if two iterations in a row, after a gain, together gain less than this share of the way from the "
+        "score of empty output to that of the references; 0 for never (default: 0.001, 0.1 BLEU)",
+    )
     group.add_argument(
         "--select",
         choices=("best", "last"),

@@ -49,6 +49,7 @@ _RESULT = "result.json"
 _FOLDS, _ENOUGH = 5, 50
 _PLACES = 8
 _AGAIN = 2
+_MOVED = 1e-9  # less is a rounding error
 
 
 @dataclass(frozen=True)
@@ -56,6 +57,8 @@ class LoopPlan:
     """When to stop and which weights to select: ``best`` are those under which the decoder scored best.
 
     ``epsilon``: stop when the largest change of a weight (after scaling absolute values to sum to 1) is smaller.
+    ``gain``: stop when two iterations in a row, after a gain, together gained less than this share of the way from the
+    score of empty output to that of the references.
     ``rounds``: learn from what this many last iterations decoded, 0 for all.
     ``reach``: how far an iteration may move from the best weights so far (``host/learn/trust_region.py``), 0 for no
     limit. The default is 0.3 for lists and no limit for forests, which contain nearly all the decoder can find.
@@ -66,6 +69,7 @@ class LoopPlan:
     plan: Plan
     iterations: int = 10
     epsilon: float = 1e-5
+    gain: float = 0.001
     select: Literal["best", "last"] = "best"
     forests: bool = False
     nbest: int = 100
@@ -78,6 +82,8 @@ class LoopPlan:
             raise UsageError(f"iterations: expected 1 or more, found {self.iterations}")
         if not self.epsilon >= 0:
             raise UsageError(f"epsilon: expected 0 or more, found {self.epsilon}")
+        if not 0 <= self.gain < 1:
+            raise UsageError(f"gain: expected 0 or more and less than 1, found {self.gain}")
         if self.nbest < 2 and not self.forests:
             raise UsageError(f"nbest: expected 2 or more to learn from, found {self.nbest}")
         if self.rounds < 0:
@@ -177,7 +183,7 @@ class Loop:
                 "configuration), found none"
             )
         rows: list[dict[str, float]] = []
-        course = Course(self.options.radius, self.metric.higher_is_better, self._quality)
+        course = Course(self.options.radius, self.metric.higher_is_better, self._quality, self.options.gain)
         weights: Mapping[str, float] = dict(sorted(start.items()))
         reason = ""
         for number in itertools.count(1):
@@ -187,8 +193,9 @@ class Loop:
             row = {"iteration": number, "decoded": score, "candidates": self._pool.count, "new": new}
             if lost:
                 self.note(f"iteration {number}: {lost} sentences have no translation and count as empty")
-            if (not new and not course.limited) or number > self.options.iterations:
-                reason = self._reason(number, new)
+            ended = (not new and not course.limited) or number > self.options.iterations
+            if ended or course.slow:
+                reason = self._reason(number, new) if ended else "two iterations in a row gained next to nothing"
                 self._tell(row, change_to_best, fell)
                 rows.append(row)
                 break
@@ -208,10 +215,10 @@ class Loop:
         return self._finish(weights, course, reason, rows)
 
     def _quality(self, score: float) -> float:
-        """The share of the way from the score of empty output to that of the references; 1 for metrics without both."""
+        """The share of the way from the score of empty output to that of the references; nan without both."""
         worst, best = self._bounds
         span = best - worst
-        return (score - worst) / span if math.isfinite(span) and span else 1.0
+        return (score - worst) / span if math.isfinite(span) and span else math.nan
 
     @cached_property
     def _bounds(self) -> tuple[float, float]:
@@ -276,7 +283,7 @@ class Loop:
         radius = course.radius
         for again in itertools.count(1):
             share, expected = self._share(course, way)
-            if way.distance(share) > 0:
+            if way.distance(share) > _MOVED:
                 break
             # Sentences left out may support a smaller step; then, as without them, a larger one if nothing was gained.
             course.radius = radius / 2**again if again <= most and isinstance(way, FoldWays) else radius
@@ -418,6 +425,7 @@ def tune_decoder(
     details = {
         "select": options.select,
         "epsilon": options.epsilon,
+        "gain": options.gain,
         "candidates": "forests" if options.forests else options.nbest,
         "reach": "any" if math.isinf(options.radius) else options.radius,
     }

@@ -143,12 +143,14 @@ class Way:
 class Course:
     """The decodings of a loop: weights, scores, and the radius for the next step.
 
-    ``quality`` says how good a score is: 0 for that of empty output, 1 for that of the references.
+    ``quality`` says how good a score is: 0 for that of empty output, 1 for that of the references, nan if that is not
+    known. ``least`` is a gain in it by two decodings in a row that is worth a third one.
     """
 
     reach: float
     higher: bool
-    quality: Callable[[float], float] = lambda score: 1.0
+    quality: Callable[[float], float] = lambda score: math.nan
+    least: float = 0.0
     tried: list[tuple[float, Weights]] = field(default_factory=list)
     covered: bool = False
     supported: bool = True  # by sentences left out; if not, the loop ends at the best weights
@@ -175,6 +177,13 @@ class Course:
     def gained(self) -> bool:
         """Whether a decoding was better than the first."""
         return self.better(self.tried[self.at][0], self.tried[0][0])
+
+    @property
+    def slow(self) -> bool:
+        """Whether something was gained, but next to nothing by the last two decodings."""
+        shares = [self.quality(score) for score, _ in self.tried]
+        before = max(shares[:-2], default=math.nan)
+        return before - shares[0] >= self.least > max(shares) - before
 
     @property
     def collapsed(self) -> bool:

@@ -92,6 +92,7 @@ class Learning:
         forests: bool = False,
         iterations: int = 10,
         epsilon: float = 1e-5,
+        gain: float = 0.001,
         select: Literal["best", "last"] = "best",
         rounds: int = 0,
         reach: float | None = None,
@@ -121,20 +122,10 @@ class Learning:
         length = _length(record) if nbest is None else nbest
         _note_outputs(record, note)
         whole = forests or loop.takes_forests_only(host, plan.learner)
-        return loop.tune_decoder(
-            host,
-            record,
-            loop.LoopPlan(plan, iterations, epsilon, select, whole, length, rounds, reach, folds=folds),
-            place,
-            start=weights_of(host, start),
-            resume=resume,
-            command=command,
-            cache=cache,
-            post=post,
-            note=note,
-            told=told,
-            quiet=quiet,
-        )
+        options = loop.LoopPlan(plan, iterations, epsilon, gain, select, whole, length, rounds, reach, folds=folds)
+        begin = weights_of(host, start)
+        common: dict[str, Any] = {"cache": cache, "post": post, "note": note, "told": told, "quiet": quiet}
+        return loop.tune_decoder(host, record, options, place, start=begin, resume=resume, command=command, **common)
 
     def tune_policy(
         self,

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     Array = NDArray[Any]
 
 _RESTARTS = 20
+_NEAR_RESTARTS = 5
 _DIRECTIONS = 30
 _NEAR = 0.01
 _LEAST_NOISE = 0.1
@@ -43,8 +44,8 @@ class Mert:
 
     A round searches along each feature; if none helps, along random ``directions`` (by default as many as there are
     features, at most 30), which are redrawn up to ``patience`` times while the metric is within 1 % of the best so far.
-    ``restarts`` is 20 on lists and 0 on forests by default. Each of several ``runs`` has its own random numbers; their
-    weights are averaged. ``reach`` keeps weights within a distance of the start, from 0 to 1.4
+    ``restarts`` is 20 on lists by default, 5 within a ``reach``, and 0 on forests. Each of several ``runs`` has its own
+    random numbers; their weights are averaged. ``reach`` keeps weights within a distance of the start, from 0 to 1.4
     (``host/learn/trust_region.py``); the loop around a decoder sets it. ``fixed`` lists features that keep their
     weights, ``bounds`` lists ``NAME=LOW:HIGH``, both separated by blanks.
     """
@@ -90,7 +91,8 @@ class Mert:
         data = line_search_problem(problem)
         space = space_of(data.names, self.fixed, self.bounds, start.weights)
         directions = min(_DIRECTIONS, int(space.free.sum())) if self.directions is None else self.directions
-        restarts = (0 if isinstance(problem, ForestProblem) else _RESTARTS) if self.restarts is None else self.restarts
+        usual = 0 if isinstance(problem, ForestProblem) else _RESTARTS if self.reach is None else _NEAR_RESTARTS
+        restarts = usual if self.restarts is None else self.restarts
         climb = (
             _initial_state(space.clipped(column_of(data.names, start.weights)), seed)
             if resume is None
@@ -219,7 +221,9 @@ class _Search:
         import numpy as np
 
         directions = self._random(climb.random) if climb.fails else self._axes
-        surfaces = self._data.surfaces(climb.weights, directions)
+        limited = len(self._bounded) or self._cones
+        reach = self._reach(directions, climb.weights) if limited else None
+        surfaces = self._data.surfaces(climb.weights, directions, reach)
         now = float(self._gains(np.asarray(surfaces.present)))
         if climb.score is None or now > climb.score or not climb.best.any():
             climb.score, climb.best = now, climb.weights
@@ -227,7 +231,8 @@ class _Search:
             return True  # the predicted gain did not come: rounding errors
         climb.held = now
         # Zero weights choose no hypothesis: ignore the score of the first hypotheses of the lists.
-        move = self._move(surfaces, directions, climb.weights, now if climb.weights.any() else -np.inf)
+        least = now if climb.weights.any() else -np.inf
+        move = self._move(surfaces, directions, climb.weights, least, reach)
         if move is not None:
             climb.weights, climb.fails = self._rescale(climb.weights + move, climb.origin), 0
             return False
@@ -273,7 +278,9 @@ class _Search:
             return sized
         return sized * ((float(np.abs(origin).sum()) or 1.0) / total)
 
-    def _move(self, surfaces: Surfaces, directions: Array, weights: Array, now: float) -> Array | None:
+    def _move(
+        self, surfaces: Surfaces, directions: Array, weights: Array, now: float, reach: tuple[Array, Array] | None
+    ) -> Array | None:
         """The move to the middle of the best interval along any direction, the nearest on ties; None without a gain."""
         import numpy as np
 
@@ -283,8 +290,8 @@ class _Search:
         ends = np.append(starts[1:], np.inf)
         ends[offsets[1:] - 1] = np.inf
         gains = np.where(np.isinf(starts) & np.isinf(ends), -np.inf, self._gains(surfaces.sums))
-        if len(self._bounded) or self._cones:
-            low, high = (np.repeat(end, np.diff(offsets)) for end in self._reach(directions, weights))
+        if reach is not None:
+            low, high = (np.repeat(end, np.diff(offsets)) for end in reach)
             starts, ends = np.maximum(starts, low), np.minimum(ends, high)
             gains = np.where(starts < ends, gains, -np.inf)
         top = float(gains.max())

@@ -142,3 +142,25 @@ def test_before_anything_is_gained_a_search_that_finds_nothing_may_look_further(
 def test_features_that_vary() -> None:
     scales: Mapping[str, float] = {"x": 0.0, "b": 2.0, "a": 1.0}
     assert Scales(scales, scales).varying == ["a", "b"]
+
+
+def test_two_small_gains_in_a_row_are_slow() -> None:
+    def slow(*scores: float, least: float = 0.001, higher: bool = True, known: bool = True) -> bool:
+        made = Course(RADIUS, higher, lambda score: abs(score) / 100 if known else math.nan, least)
+        for score in scores:
+            made.expect(score, 0.1)
+            made.add(score if higher else -score, {}, 1.0)
+        return made.slow
+
+    assert not slow(40, 41)
+    assert not slow(40, 41, 41.05)
+    assert slow(40, 41, 41.05, 41.09)
+    assert slow(40, 41, 39, 12)
+    assert slow(40, 41, 41.05, 41.09, higher=False)
+    assert not slow(40, 41, 41.05, 41.11)
+    assert not slow(40, 41, 41.05, 41.05, 41.2)
+    # Nothing was gained yet: the region narrows until something is.
+    assert not slow(40, 12, 30, 39)
+    assert not slow(40, 40.05, 40.06, 40.07)
+    assert not slow(40, 41, 41, 41, least=0.0)
+    assert not slow(40, 41, 41, 41, known=False)
