@@ -422,7 +422,8 @@ class SentenceForest:
         """The features of these rules, each once: offsets, ids of names in ``forest.tables.names``, values."""
         import numpy as np
 
-        rows, ids, values = _rows(*self.forest.features_of(rules))
+        offsets, ids, values = self.forest.features_of(rules)
+        rows = np.repeat(np.arange(len(rules)), np.diff(offsets))
         names = self.forest.tables.names
         for block in self.blocks:
             places, own, more = block.of(rules).entries()
@@ -443,9 +444,3 @@ class SentenceForest:
             for label, value in block.sums(rules).items():
                 named[label] = named.get(label, 0.0) + value
         return named
-
-
-def _rows(offsets: NDArray[Any], ids: NDArray[Any], values: NDArray[Any]) -> tuple[NDArray[Any], ...]:
-    import numpy as np
-
-    return np.repeat(np.arange(len(offsets) - 1), np.diff(offsets)), ids, values
