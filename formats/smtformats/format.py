@@ -1,4 +1,4 @@
-"""The ``Format`` record, the list of all formats, and detection of a file's format from its first bytes."""
+"""The ``Format`` record, the list of all formats, how numbers are printed, and detection by the first bytes."""
 
 from __future__ import annotations
 
@@ -7,23 +7,61 @@ import functools
 import importlib
 import os
 import pkgutil
-from collections.abc import Callable, Iterable, Iterator
-from typing import Any, TextIO
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any, TextIO
 
 import smtformats
 from smtformats.errors import FormatError, quote
 from smtformats.files import MAX_LINE_BYTES, MAX_UNPACKED_BYTES, Lines
 from smtformats.records import dataclass
 
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
 _SHOWN = 16
 _BEGINNINGS = {"alignment": tuple(b"%d-" % digit for digit in range(10)), "hypergraph": (b"(((",), "tree": (b"(",)}
 Number = Callable[[float], str]
+
+_MANY = 64
+_LEAST, _MOST, _DECIMALS = 1e-4, 1e6, 13
 
 
 def shortest(value: float) -> str:
     """The shortest decimal that reads back as the same number; whole numbers have no decimal point."""
     text = repr(float(value))
     return text[:-2] if text.endswith(".0") else text
+
+
+def rounded(values: Sequence[float] | NDArray[Any]) -> list[float]:
+    """Round to the digits of a float32, which features are stored as: -1.41, not -1.4100000206."""
+    import numpy as np
+
+    given = np.asarray(values, dtype=np.float32)
+    if len(given) < _MANY:
+        few: list[float] = _read_back(given).tolist()
+        return few
+    exact = given.astype(np.float64)
+    # The fewest decimals that read back equal: whole numbers over powers of ten are rounded as decimals in a text are.
+    usual = (np.abs(exact) > _LEAST) & (np.abs(exact) < _MOST)
+    left = np.flatnonzero(usual & (exact != np.rint(exact)))
+    for decimals in range(1, _DECIMALS + 1):
+        if not len(left):
+            break
+        tried = np.rint(exact[left] * 10.0**decimals) / 10.0**decimals
+        good = tried.astype(np.float32) == given[left]
+        exact[left[good]] = tried[good]
+        left = left[~good]
+    others = np.concatenate([left, np.flatnonzero(~usual)])
+    exact[others] = _read_back(given[others])
+    found: list[float] = exact.tolist()
+    return found
+
+
+def _read_back(values: NDArray[Any]) -> NDArray[Any]:
+    """The numbers of their shortest texts."""
+    import numpy as np
+
+    return values.astype(str).astype(np.float64)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -9,6 +9,7 @@ import re
 import threading
 from pathlib import Path
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -16,7 +17,7 @@ from hypothesis import strategies as st
 import smtformats
 from smtformats import Format, FormatError, all_formats, detect, formats_of, open_bytes
 from smtformats.files import HEAD_BYTES, Lines, head
-from smtformats.format import shortest
+from smtformats.format import rounded, shortest
 
 # What else a format looks like, beside its own example.
 VARIANTS = {
@@ -240,3 +241,13 @@ def test_each_format_is_in_the_folder_of_its_kind() -> None:
     for kind in kinds:
         assert formats_of(kind) == tuple(record for record in all_formats() if record.kind == kind)
     assert formats_of("no such kind") == formats_of("caching") == ()
+
+
+@given(st.lists(st.floats(width=32), min_size=1, max_size=8), st.integers(0, 2**32))
+def test_numbers_are_rounded_to_the_fewest_digits_that_read_back(special: list[float], seed: int) -> None:
+    random = np.random.default_rng(seed)
+    drawn = random.normal(size=99) * 10 ** random.uniform(-6, 8, size=99)
+    values = np.array([*special, *drawn, *drawn.round(seed % 6)], dtype=np.float32)
+    found = rounded(values)
+    assert found == pytest.approx([float(str(value)) for value in values], abs=0, rel=0, nan_ok=True)
+    assert rounded(values[:3]) == pytest.approx(found[:3], abs=0, rel=0, nan_ok=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from smtformats.format import rounded
 from smtplugins.host.files.array_folders import (
     Growing,
     add_output,
@@ -13,7 +14,7 @@ from smtplugins.host.files.array_folders import (
 )
 from smtplugins.host.files.joining import by_line, references_of
 from smtplugins.host.files.lists import read_corpus, read_weights
-from smtplugins.host.files.opening import find_format, load_grammar, naming, number, open_known, rounded, write_all
+from smtplugins.host.files.opening import find_format, load_grammar, naming, number, open_known, write_all
 from smtplugins.host.forests.forest_files import ForestFiles
 from smtplugins.host.learn.pools import write_json
 

@@ -112,6 +112,7 @@ class Forest:
         self._parts = parts
         self._featured = featured
         self._goal = goal
+        self._joined: tuple[NDArray[Any], GrammarColumns] | None = None
 
     def __bool__(self) -> bool:
         """Whether there is a derivation."""
@@ -296,7 +297,12 @@ class Forest:
         return self.columns_of(self._all)
 
     def columns_of(self, rules: NDArray[Any]) -> GrammarColumns:
-        """These rules of the forest as columns, in this order."""
+        """These rules of the forest as columns, in this order; those of the last call are kept."""
+        if self._joined is None or self._joined[0] is not rules:
+            self._joined = rules, self._columns_of(rules)
+        return self._joined[1]
+
+    def _columns_of(self, rules: NDArray[Any]) -> GrammarColumns:
         import numpy as np
 
         origins = self.native.origins[rules]

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 
 from smtformats import Candidates
+from smtformats.format import rounded
 from smtplugins.contracts.errors import UsageError
 from smtplugins.host.arguments import argument
 from smtplugins.host.files.list_fields import fields_of
-from smtplugins.host.files.opening import rounded
 from smtplugins.host.files.tree_fields import tree_fields
 from smtplugins.host.learn.checking import COMPONENT
 

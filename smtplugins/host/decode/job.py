@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 from smtformats import Candidates, Format, FormatError
 from smtformats.escapes import escape
 from smtformats.files import open_write
+from smtformats.format import rounded
 from smtformats.records import dataclass
 from smtformats.tokens import BadField
 from smtplugins.contracts.data import Sentence
@@ -27,7 +28,7 @@ from smtplugins.host.decode.printing.lines import Printing
 from smtplugins.host.decode.statistics import DecodingStatistics, Times, added
 from smtplugins.host.decode.translator import Translator
 from smtplugins.host.files.escaping import unescaped_input
-from smtplugins.host.files.opening import Path, find_format, number, rounded, write_all
+from smtplugins.host.files.opening import Path, find_format, number, write_all
 from smtplugins.host.host import Host, runner_of
 from smtplugins.host.progress import progress
 

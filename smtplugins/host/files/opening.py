@@ -9,15 +9,13 @@ import io
 import itertools
 import os
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from smtplugins.contracts.errors import PluginError, UsageError
 from smtplugins.host.arguments import argument
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from smtformats import Format, GrammarColumns
     from smtformats.files import Lines
     from smtplugins.contracts.spec import Spec
@@ -39,14 +37,6 @@ def number(precision: int | None) -> Callable[[float], str]:
     if not 1 <= precision <= 17:
         raise UsageError(f"precision: expected 1 to 17 significant digits, found {precision}")
     return lambda value: f"{value:.{precision}g}"
-
-
-def rounded(values: Sequence[float] | NDArray[Any]) -> list[float]:
-    """Round to the digits of a float32, which features are stored as: -1.41, not -1.4100000206."""
-    import numpy as np
-
-    shortest: list[float] = np.asarray(values, dtype=np.float32).astype(str).astype(np.float64).tolist()
-    return shortest
 
 
 def writable(kind: str) -> list[str]:

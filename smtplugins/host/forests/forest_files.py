@@ -7,11 +7,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from smtformats.format import rounded
 from smtformats.grammar.shared.gather import Numbering
 from smtformats.records import dataclass
 from smtplugins.contracts.errors import UsageError
 from smtplugins.contracts.spec import Spec
-from smtplugins.host.files.opening import Path, find_format, number, rounded, write_all
+from smtplugins.host.files.opening import Path, find_format, number, write_all
 
 if TYPE_CHECKING:
     from typing import TextIO

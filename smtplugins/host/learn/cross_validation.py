@@ -17,7 +17,7 @@ from smtplugins.host.files.lists import ListStream, ranking
 from smtplugins.host.judge.histories import mean_weights
 from smtplugins.host.learn.training_data import Material, Note
 from smtplugins.host.learn.trust_region import Way
-from smtplugins.host.learn.tuning import Plan, Tuned, combine_runs, learn, note_equal, tune
+from smtplugins.host.learn.tuning import Plan, Tuned, combine_runs, learn, note_equal, run_plan
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -108,7 +108,7 @@ class FoldWays:
             return Way(base, learnt, material.scales, scaled=scaled)
 
         parts = _without_each(material, folds, plan.folder)
-        results = [tune(host, rest, replace(plan, folder=folder), base) for rest, folder in parts]
+        results = [run_plan(host, rest, replace(plan, folder=folder), base, lambda _: None) for rest, folder in parts]
         note_equal(plan, results[0].runs, note)
         return cls(material, [to(tuned.weights) for tuned in results], radius, to)
 

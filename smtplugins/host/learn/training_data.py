@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import itertools
 import os
+from array import array
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
@@ -382,9 +383,13 @@ def select_unseen(nbest: Candidates, seen: dict[bytes, int], decoding: int = 1) 
     ``seen`` gets the number of the last decoding for each, and keeps the order in which they were first seen.
     """
     kept = []
-    for i in range(len(nbest)):
-        pairs = sorted((name, value) for name, value in zip(nbest.layouts[i], nbest.values[i], strict=True) if value)
-        key = hashlib.blake2b(repr((nbest.texts[i], pairs)).encode("utf-8", "surrogatepass"), digest_size=16).digest()
+    orders: dict[tuple[str, ...], list[int]] = {}
+    for i, (text, names, values) in enumerate(zip(nbest.texts, nbest.layouts, nbest.values, strict=True)):
+        if names not in orders:
+            orders[names] = sorted(range(len(names)), key=names.__getitem__)
+        used = [k for k in orders[names] if values[k]]
+        named = "\0".join([text, *[names[k] for k in used]]).encode("utf-8", "surrogatepass")
+        key = hashlib.blake2b(named + array("d", [values[k] for k in used]).tobytes(), digest_size=16).digest()
         if key not in seen:
             kept.append(i)
         seen[key] = decoding

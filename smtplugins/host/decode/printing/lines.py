@@ -13,11 +13,12 @@ from typing import TYPE_CHECKING
 
 from smtformats.escapes import unescape
 from smtformats.files import open_write
+from smtformats.format import rounded
 from smtformats.records import dataclass
 from smtformats.tokens import words
 from smtplugins.contracts.errors import UsageError
 from smtplugins.contracts.spec import suggestion
-from smtplugins.host.files.opening import Path, rounded
+from smtplugins.host.files.opening import Path
 
 if TYPE_CHECKING:
     from typing import TextIO
