@@ -126,8 +126,8 @@ def _add_decoder(parser: argparse.ArgumentParser) -> None:
         "--gain",
         type=float,
         metavar="X",
-        help="stop if two iterations in a row, after a gain, together gain less than this share of the way from the "
-        "score of empty output to that of the references; 0 for never (default: 0.001, 0.1 BLEU)",
+        help="stop if two iterations in a row together gain less than this share of the way from the score of empty "
+        "output to that of the references; 0 for never (default: 0.001, 0.1 BLEU)",
     )
     group.add_argument(
         "--select",

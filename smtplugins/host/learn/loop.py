@@ -57,8 +57,8 @@ class LoopPlan:
     """When to stop and which weights to select: ``best`` are those under which the decoder scored best.
 
     ``epsilon``: stop when the largest change of a weight (after scaling absolute values to sum to 1) is smaller.
-    ``gain``: stop when two iterations in a row, after a gain, together gained less than this share of the way from the
-    score of empty output to that of the references.
+    ``gain``: stop when two iterations in a row together gained less than this share of the way from the score of empty
+    output to that of the references; as long as nothing was gained, falls do not count.
     ``rounds``: learn from what this many last iterations decoded, 0 for all.
     ``reach``: how far an iteration may move from the best weights so far (``host/learn/trust_region.py``), 0 for no
     limit. The default is 0.3 for lists and no limit for forests, which contain nearly all the decoder can find.

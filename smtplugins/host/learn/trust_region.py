@@ -180,10 +180,12 @@ class Course:
 
     @property
     def slow(self) -> bool:
-        """Whether something was gained, but next to nothing by the last two decodings."""
+        """Whether the last two decodings gained next to nothing, after a gain or by weights that are as good."""
         shares = [self.quality(score) for score, _ in self.tried]
         before = max(shares[:-2], default=math.nan)
-        return before - shares[0] >= self.least > max(shares) - before
+        # From worse weights the loop comes back with a narrower region.
+        ended = before - shares[0] >= self.least or min(shares[-2:]) > before - self.least
+        return ended and max(shares) - before < self.least
 
     @property
     def collapsed(self) -> bool:

@@ -159,8 +159,10 @@ def test_two_small_gains_in_a_row_are_slow() -> None:
     assert slow(40, 41, 41.05, 41.09, higher=False)
     assert not slow(40, 41, 41.05, 41.11)
     assert not slow(40, 41, 41.05, 41.05, 41.2)
+    assert slow(40, 39.95, 40.02)
+    assert slow(40, 40.05, 40.06, 40.07)
     # Nothing was gained yet: the region narrows until something is.
     assert not slow(40, 12, 30, 39)
-    assert not slow(40, 40.05, 40.06, 40.07)
+    assert not slow(40, 40.05, 39)
     assert not slow(40, 41, 41, 41, least=0.0)
     assert not slow(40, 41, 41, 41, known=False)
