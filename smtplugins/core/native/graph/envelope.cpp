@@ -11,6 +11,8 @@ namespace {
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 // This many lines of an envelope are found by one pass each over the remaining lines; then the rest is sorted.
 constexpr int kPasses = 16;
+// Ends of the reach with a margin for rounding errors.
+constexpr double kBeyond = 1.0 + 1e-9;
 
 }  // namespace
 
@@ -86,6 +88,31 @@ void EnvelopeSearch::walk(std::span<const double> values, std::span<const double
   for (std::size_t i = 1; i < hull.size() && starts[i] <= limit; ++i) take(hull[i], starts[i]);
 }
 
+namespace {
+
+// Whether no line is above the best one within reach: a look without divisions, which answers for most lists of a narrow
+// region. A line that meets the best one at an end is left to others.
+bool stays(std::span<const double> values, std::span<const double> slopes, std::size_t best, const Reach& reach) {
+  if (!(reach.low < 0.0 && reach.high > 0.0 && reach.high - reach.low < kMostScore)) return false;
+  const double top = values[best], own = slopes[best];
+  const double high = reach.high * kBeyond, low = reach.low * kBeyond;
+  double most[4] = {0.0, 0.0, 0.0, 0.0};
+  const auto look = [&](std::size_t i, std::size_t k) {
+    const double rise = slopes[i] - own, up = rise * high, down = rise * low;
+    const double above = (up > down ? up : down) - (top - values[i]);
+    most[k] = above > most[k] ? above : most[k];
+  };
+  const std::size_t size = values.size();
+  std::size_t done = 0;
+  for (; done + 4 <= size; done += 4) {
+    for (std::size_t k = 0; k < 4; ++k) look(done + k, k);
+  }
+  for (; done < size; ++done) look(done, 0);
+  return !(std::max({most[0], most[1], most[2], most[3]}) > 0.0);
+}
+
+}  // namespace
+
 void EnvelopeSearch::append(std::span<const double> values, std::span<const double> slopes, std::size_t best,
                             const Reach& reach, Envelope& to) {
   // Line i meets the best one at t = fall / rise; the largest and the least rise / fall are the next ones up and down.
@@ -94,6 +121,11 @@ void EnvelopeSearch::append(std::span<const double> values, std::span<const doub
   const double* const value = values.data();
   const double* const slope = slopes.data();
   const double top = value[best], own = slope[best];
+  if (stays(values, slopes, best, reach)) {
+    to.starts.push_back(-kInfinity);
+    to.lines.push_back(static_cast<std::int32_t>(best));
+    return;
+  }
   turned_.resize(size);
   double* const turned = turned_.data();
   for (std::size_t i = 0; i < size; ++i) turned[i] = (slope[i] - own) / (top - value[i]);
