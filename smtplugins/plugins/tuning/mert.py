@@ -30,7 +30,8 @@ if TYPE_CHECKING:
     Array = NDArray[Any]
 
 _RESTARTS = 20
-_NEAR_RESTARTS = 5
+_PATIENCE = 8
+_NEAR_RESTARTS, _NEAR_PATIENCE = 5, 4
 _DIRECTIONS = 30
 _NEAR = 0.01
 _LEAST_NOISE = 0.1
@@ -44,10 +45,10 @@ class Mert:
 
     A round searches along each feature; if none helps, along random ``directions`` (by default as many as there are
     features, at most 30), which are redrawn up to ``patience`` times while the metric is within 1 % of the best so far.
-    ``restarts`` is 20 on lists by default, 5 within a ``reach``, and 0 on forests. Each of several ``runs`` has its own
-    random numbers; their weights are averaged. ``reach`` keeps weights within a distance of the start, from 0 to 1.4
-    (``host/learn/trust_region.py``); the loop around a decoder sets it. ``fixed`` lists features that keep their
-    weights, ``bounds`` lists ``NAME=LOW:HIGH``, both separated by blanks.
+    By default ``patience`` is 8, and ``restarts`` are 20 on lists and 0 on forests; within a ``reach``, they are 4 and
+    5. Each of several ``runs`` has its own random numbers; their weights are averaged. ``reach`` keeps weights within a
+    distance of the start, from 0 to 1.4 (``host/learn/trust_region.py``); the loop around a decoder sets it. ``fixed``
+    lists features that keep their weights, ``bounds`` lists ``NAME=LOW:HIGH``, both separated by blanks.
     """
 
     accepts = frozenset({ListProblem, ForestProblem})
@@ -58,7 +59,7 @@ class Mert:
         restarts: int | None = None,
         runs: int = 1,
         directions: int | None = None,
-        patience: int = 8,
+        patience: int | None = None,
         reach: float | None = None,
         fixed: str = "",
         bounds: str = "",
@@ -99,7 +100,8 @@ class Mert:
             else _Climb.read(resume)
         )
         cones = [] if self.reach is None else cones_around(climb.origin, data.spread, data.size, self.reach)
-        search = _Search(data, space, cones, directions, self.patience)
+        patience = (_PATIENCE if self.reach is None else _NEAR_PATIENCE) if self.patience is None else self.patience
+        search = _Search(data, space, cones, directions, patience)
         while len(climb.done) < self.runs:
             progress = {"run": float(len(climb.done) + 1), "restart": float(climb.restart)}
             if search.round(climb):
