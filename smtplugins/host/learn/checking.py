@@ -43,14 +43,15 @@ def components(problem: ListProblem, matrix: Matrix) -> None:
     for first, last in _stretches(matrix):
         part = slice(matrix.offsets[first], matrix.offsets[last])
         mine = of[matrix.ids[part]]
-        rows = np.repeat(np.arange(first, last), np.diff(matrix.offsets[first : last + 1]))[mine >= 0]
-        keys, counts = np.unique(rows * len(stems) + mine[mine >= 0], return_counts=True)
+        rows = np.repeat(np.arange(last - first), np.diff(matrix.offsets[first : last + 1]))[mine >= 0]
+        keys, counts = _counted(rows * len(stems) + mine[mine >= 0], (last - first) * len(stems))
         wrong = np.flatnonzero(counts != wanted[keys % len(stems)])
         if len(wrong):
             break
     else:
         return
     row, number = divmod(int(keys[wrong[0]]), len(stems))
+    row += first
     k = int(np.searchsorted(matrix.lists, row, side="right")) - 1
     nbest = problem.lists[k]
     line = nbest.line + row - int(matrix.lists[k])
@@ -59,6 +60,17 @@ def components(problem: ListProblem, matrix: Matrix) -> None:
         f"feature {list(stems)[number]!r}, as other hypotheses have, found {int(counts[wrong[0]])}: "
         "are these lists from the same system?"
     )
+
+
+def _counted(keys: NDArray[Any], limit: int) -> tuple[NDArray[Any], NDArray[Any]]:
+    """The distinct keys, all below the limit, in order, and how often each occurs."""
+    import numpy as np
+
+    if limit > 2 * len(keys):
+        return np.unique(keys, return_counts=True)
+    counts = np.bincount(keys, minlength=limit)
+    found = np.flatnonzero(counts)
+    return found, counts[found]
 
 
 def note_absent(problem: ListProblem, matrix: Matrix, note: Note) -> None:
@@ -70,13 +82,13 @@ def note_absent(problem: ListProblem, matrix: Matrix, note: Note) -> None:
     having, whole = np.zeros(width, dtype=np.int64), np.zeros(width, dtype=np.int64)
     for first, last in _stretches(matrix):
         a, b = (int(np.searchsorted(matrix.lists, row)) for row in (first, last))
-        owner = np.repeat(np.arange(a, b), sizes[a:b])
+        owner = np.repeat(np.arange(b - a), sizes[a:b])
         of = np.repeat(owner, np.diff(matrix.offsets[first : last + 1]))
         ids = matrix.ids[matrix.offsets[first] : matrix.offsets[last]]
-        keys, counts = np.unique(of * width + ids, return_counts=True)
+        keys, counts = _counted(of * width + ids, (b - a) * width)
         lists, names = np.divmod(keys, width)
         having += np.bincount(names, minlength=width)
-        whole += np.bincount(names[counts == sizes[lists]], minlength=width)
+        whole += np.bincount(names[counts == sizes[a + lists]], minlength=width)
     for i in np.flatnonzero((whole > len(sizes) / 2) & (having < len(sizes))):
         nbest = problem.lists[next(k for k in range(len(sizes)) if i not in _ids(matrix, k))]
         note(

@@ -33,6 +33,11 @@ def fold_of(place: int, count: int, folds: int) -> int:
     return place * folds // count
 
 
+def _ends(count: int, folds: int) -> list[int]:
+    """Where folds begin, and where the last one ends: a fold's first place is the first of which `fold_of` says so."""
+    return [-(-fold * count // folds) for fold in range(folds + 1)]
+
+
 def check_folds(material: Material, folds: int) -> None:
     """Check before learning that there are enough lists for the folds."""
     count = len(material)
@@ -61,15 +66,14 @@ def cross_validate(
 
 
 def _without_each(material: Material, folds: int, folder: Path | None) -> Iterator[tuple[Material, Path | None]]:
-    """The data without each of the folds, and the folder for what is learnt from it.
+    """Checked data without each of the folds, and the folder for what is learnt from it.
 
     Raises SmtError, naming the fold, if nothing can be learnt without it.
     """
-    count = len(material)
-    for fold in range(folds):
-        rest = material.part([k for k in range(count) if fold_of(k, count, folds) != fold])
+    for fold, (first, last) in enumerate(itertools.pairwise(_ends(len(material), folds))):
+        rest = material.without(first, last)
         try:
-            rest.check(lambda text: None)
+            rest.check_differences()
         except SmtError as error:
             raise SmtError(f"without fold {fold + 1} of {folds} ({argument('folds')}): {error}") from error
         yield rest, None if folder is None else folder / f"fold-{fold + 1}"
@@ -77,9 +81,7 @@ def _without_each(material: Material, folds: int, folder: Path | None) -> Iterat
 
 def _held_out(material: Material, weights: Sequence[Mapping[str, float]]) -> float:
     """The corpus score of the best hypotheses, each under the weights of its fold."""
-    count, folds = len(material), len(weights)
-    # The first sentence of a fold is the first place of which `fold_of` says so.
-    ends = [-(-fold * count // folds) for fold in range(folds + 1)]
+    ends = _ends(len(material), len(weights))
     parts = itertools.starmap(material.best_stats, zip(weights, ends, ends[1:], strict=False))
     return float(material.metric.score(sum(row for rows in parts for row in rows)))
 

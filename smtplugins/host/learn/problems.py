@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from array import array
 from collections.abc import Mapping
@@ -83,6 +84,31 @@ class Matrix:
         rows, part = slice(lists[0], lists[-1]), slice(offsets[0], offsets[-1])
         return Matrix(
             self.names, lists - lists[0], offsets - offsets[0], self.ids[part], self.values[part], self.stats[rows]
+        )
+
+    def without(self, first: int, last: int) -> Matrix:
+        """All lists but those from ``first`` up to, without, ``last``, with the names that are left."""
+        import numpy as np
+
+        rows = slice(self.lists[first], self.lists[last])
+        part = slice(self.offsets[rows.start], self.offsets[rows.stop])
+
+        def rest(column: NDArray[Any], cut: slice) -> NDArray[Any]:
+            return np.concatenate([column[: cut.start], column[cut.stop :]])
+
+        def bounds(column: NDArray[Any], cut: slice) -> NDArray[Any]:
+            return np.concatenate([column[: cut.start], column[cut.stop :] - (column[cut.stop] - column[cut.start])])
+
+        ids = rest(self.ids, part)
+        kept = np.bincount(ids, minlength=len(self.names)) > 0
+        rank = np.cumsum(kept, dtype=np.int32) - 1
+        return Matrix(
+            tuple(itertools.compress(self.names, kept.tolist())),
+            bounds(self.lists, slice(first, last)),
+            bounds(self.offsets, rows),
+            ids if kept.all() else rank[ids].astype(np.int32),
+            rest(self.values, part),
+            rest(self.stats, rows),
         )
 
     @cached_property
@@ -186,8 +212,13 @@ def matrix_of(problem: ListProblem) -> Matrix:
     matrix: Matrix | None = vars(problem).get(_KEPT)
     if matrix is None:
         matrix = _matrix(problem)
-        object.__setattr__(problem, _KEPT, matrix)
+        keep_matrix(problem, matrix)
     return matrix
+
+
+def keep_matrix(problem: ListProblem, matrix: Matrix) -> None:
+    """Give a problem its matrix, for those who ask for it later."""
+    object.__setattr__(problem, _KEPT, matrix)
 
 
 def _matrix(problem: ListProblem) -> Matrix:

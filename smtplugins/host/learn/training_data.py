@@ -137,26 +137,41 @@ class Material:
 
             checking.components(self.problem, self.matrix)
             checking.note_absent(self.problem, self.matrix, note)
-            checking.differences(self.matrix, self.metric)
+        self.check_differences()
+        if isinstance(self.problem, ListProblem):
             checking.note_constant(sorted(self.constant), note)
+
+    def check_differences(self) -> None:
+        """Raise SmtError if nothing tells hypotheses apart: all that a part of checked data may still lack."""
+        if isinstance(self.problem, ListProblem):
+            from smtplugins.host.learn import checking
+
+            checking.differences(self.matrix, self.metric)
         elif not any(len(graph) for graphs in self.problem.graphs for graph in graphs):
             raise SmtError("expected forests with edges to learn from, found none")
         elif not self.names:
             raise SmtError("expected forests with feature values, found none")
 
-    def part(self, kept: Sequence[int]) -> Material:
-        """Select lists, or the forests of sentences, by position."""
+    def without(self, first: int, last: int) -> Material:
+        """All sentences but those from ``first`` up to, without, ``last``."""
+        kept = [*range(first), *range(last, len(self))]
+
+        def rest(column: Sequence[Any]) -> list[Any]:
+            return [column[k] for k in kept]
+
         problem: ListProblem | ForestProblem
         if isinstance(self.problem, ListProblem):
-            lists, stats = self.problem.lists, self.problem.stats
-            problem = replace(self.problem, lists=[lists[k] for k in kept], stats=[stats[k] for k in kept])
+            from smtplugins.host.learn.problems import keep_matrix
+
+            problem = replace(self.problem, lists=rest(self.problem.lists), stats=rest(self.problem.stats))
+            keep_matrix(problem, self.matrix.without(first, last))
         else:
-            streams, sources = self.problem.references, self.problem.sources
+            sources = self.problem.sources
             problem = replace(
                 self.problem,
-                graphs=[self.problem.graphs[k] for k in kept],
-                references=[[stream[k] for k in kept] for stream in streams],
-                sources=None if sources is None else [sources[k] for k in kept],
+                graphs=rest(self.problem.graphs),
+                references=[rest(stream) for stream in self.problem.references],
+                sources=None if sources is None else rest(sources),
             )
         return Material(problem, self._signature)
 

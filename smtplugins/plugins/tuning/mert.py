@@ -92,15 +92,15 @@ class Mert:
         data = line_search_problem(problem)
         space = space_of(data.names, self.fixed, self.bounds, start.weights)
         directions = min(_DIRECTIONS, int(space.free.sum())) if self.directions is None else self.directions
-        usual = 0 if isinstance(problem, ForestProblem) else _RESTARTS if self.reach is None else _NEAR_RESTARTS
-        restarts = usual if self.restarts is None else self.restarts
         climb = (
             _initial_state(space.clipped(column_of(data.names, start.weights)), seed)
             if resume is None
             else _Climb.read(resume)
         )
         cones = [] if self.reach is None else cones_around(climb.origin, data.spread, data.size, self.reach)
-        patience = (_PATIENCE if self.reach is None else _NEAR_PATIENCE) if self.patience is None else self.patience
+        usual = 0 if isinstance(problem, ForestProblem) else _NEAR_RESTARTS if cones else _RESTARTS
+        restarts = usual if self.restarts is None else self.restarts
+        patience = (_NEAR_PATIENCE if cones else _PATIENCE) if self.patience is None else self.patience
         search = _Search(data, space, cones, directions, patience)
         while len(climb.done) < self.runs:
             progress = {"run": float(len(climb.done) + 1), "restart": float(climb.restart)}

@@ -5,14 +5,16 @@
 #include <stdexcept>
 #include <utility>
 
+#include "wide.hpp"
+
 namespace smt {
 namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 // This many lines of an envelope are found by one pass each over the remaining lines; then the rest is sorted.
 constexpr int kPasses = 16;
-// Ends of the reach with a margin for rounding errors.
-constexpr double kBeyond = 1.0 + 1e-9;
+// Ends of the reach with a margin: a part of them for rounding errors, and so little that 0 is within.
+constexpr double kBeyond = 1.0 + 1e-9, kLeast = 1e-300;
 
 }  // namespace
 
@@ -90,76 +92,60 @@ void EnvelopeSearch::walk(std::span<const double> values, std::span<const double
 
 namespace {
 
-// Whether no line is above the best one within reach: a look without divisions, which answers for most lists of a narrow
-// region. A line that meets the best one at an end is left to others.
-bool stays(std::span<const double> values, std::span<const double> slopes, std::size_t best, const Reach& reach) {
-  if (!(reach.low < 0.0 && reach.high > 0.0 && reach.high - reach.low < kMostScore)) return false;
+// Whether a line is above the best one at either end of the reach: a look without divisions, which answers for most
+// lists of a narrow region.
+struct Above {
+  bool low, high;
+};
+
+SMT_WIDE Above above(const double* values, const double* slopes, std::size_t size, std::size_t best, double low,
+                     double high) {
   const double top = values[best], own = slopes[best];
-  const double high = reach.high * kBeyond, low = reach.low * kBeyond;
-  double most[4] = {0.0, 0.0, 0.0, 0.0};
-  const auto look = [&](std::size_t i, std::size_t k) {
-    const double rise = slopes[i] - own, up = rise * high, down = rise * low;
-    const double above = (up > down ? up : down) - (top - values[i]);
-    most[k] = above > most[k] ? above : most[k];
-  };
-  const std::size_t size = values.size();
-  std::size_t done = 0;
-  for (; done + 4 <= size; done += 4) {
-    for (std::size_t k = 0; k < 4; ++k) look(done + k, k);
+  std::int64_t down = 0, up = 0;
+  for (std::size_t i = 0; i < size; ++i) {
+    const double rise = slopes[i] - own, fall = top - values[i];
+    down += static_cast<std::int64_t>(rise * low > fall);
+    up += static_cast<std::int64_t>(rise * high > fall);
   }
-  for (; done < size; ++done) look(done, 0);
-  return !(std::max({most[0], most[1], most[2], most[3]}) > 0.0);
+  return {down != 0, up != 0};
 }
 
 }  // namespace
 
 void EnvelopeSearch::append(std::span<const double> values, std::span<const double> slopes, std::size_t best,
                             const Reach& reach, Envelope& to) {
-  // Line i meets the best one at t = fall / rise; the largest and the least rise / fall are the next ones up and down.
-  // 0 / 0, a line equal to the best one, is not a number and never compares.
-  const std::size_t size = values.size();
-  const double* const value = values.data();
-  const double* const slope = slopes.data();
-  const double top = value[best], own = slope[best];
-  if (stays(values, slopes, best, reach)) {
-    to.starts.push_back(-kInfinity);
-    to.lines.push_back(static_cast<std::int32_t>(best));
-    return;
-  }
-  turned_.resize(size);
-  double* const turned = turned_.data();
-  for (std::size_t i = 0; i < size; ++i) turned[i] = (slope[i] - own) / (top - value[i]);
-  double up[4] = {0.0, 0.0, 0.0, 0.0}, down[4] = {0.0, 0.0, 0.0, 0.0};
-  const auto look = [&](double u, std::size_t k) {
-    up[k] = u > up[k] ? u : up[k];
-    down[k] = u < down[k] ? u : down[k];
-  };
-  std::size_t done = 0;
-  for (; done + 4 <= size; done += 4) {
-    for (std::size_t k = 0; k < 4; ++k) look(turned[done + k], k);
-  }
-  for (; done < size; ++done) look(turned[done], 0);
-  const auto next = [&](double u) {
-    return u == 0.0 ? best : static_cast<std::size_t>(std::find(turned, turned + size, u) - turned);
-  };
-  const std::size_t above = next(std::max({up[0], up[1], up[2], up[3]}));
-  const std::size_t below = next(std::min({down[0], down[1], down[2], down[3]}));
-  const auto side = [&](std::size_t first, double sign, double limit) {
+  const double top = values[best], own = slopes[best];
+  const double low = reach.low * kBeyond - kLeast, high = reach.high * kBeyond + kLeast;
+  const Above ends = above(values.data(), slopes.data(), values.size(), best, low, high);
+  // A line of the envelope meets the best one within reach. The first is the one that rises most as it falls behind.
+  const auto side = [&](bool any, double sign, double limit, double end) {
     passed_.clear();
     at_.clear();
-    const double place = (top - value[first]) / (sign * (slope[first] - own));
-    if (first == best || !(place < kInfinity) || place > limit) return;
-    left_.resize(size + 1);
-    std::int32_t* steeper = left_.data();
-    const double from = sign * slope[first];
-    for (std::size_t i = 0; i < size; ++i) {
-      *steeper = static_cast<std::int32_t>(i);
-      steeper += sign * slope[i] > from;
+    if (!any) return;
+    left_.resize(values.size() + 1);
+    std::int32_t* last = left_.data();
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      *last = static_cast<std::int32_t>(i);
+      last += static_cast<int>(sign * (slopes[i] - own) * end > top - values[i]);  // no branch to guess
     }
-    left_.resize(static_cast<std::size_t>(steeper - left_.data()));
-    walk(values, slopes, static_cast<std::int32_t>(first), place, sign, limit);
+    left_.resize(static_cast<std::size_t>(last - left_.data()));
+    double most = 0.0;
+    std::int32_t first = -1;
+    for (const std::int32_t line : left_) {
+      const auto i = static_cast<std::size_t>(line);
+      const double turned = sign * (slopes[i] - own) / (top - values[i]);
+      if (turned > most) {
+        most = turned;
+        first = line;
+      }
+    }
+    if (first < 0) return;
+    const auto line = static_cast<std::size_t>(first);
+    const double place = (top - values[line]) / (sign * (slopes[line] - own));
+    if (!(place < kInfinity) || place > limit) return;
+    walk(values, slopes, first, place, sign, limit);
   };
-  side(below, -1.0, -reach.low);
+  side(ends.low, -1.0, -reach.low, -low);
   // A line that begins at a place on the way down ends there on the way up.
   for (std::size_t k = passed_.size(); k-- > 0;) {
     to.starts.push_back(k + 1 == passed_.size() ? -kInfinity : 0.0 - at_[k + 1]);
@@ -167,7 +153,7 @@ void EnvelopeSearch::append(std::span<const double> values, std::span<const doub
   }
   to.starts.push_back(passed_.empty() ? -kInfinity : 0.0 - at_.front());
   to.lines.push_back(static_cast<std::int32_t>(best));
-  side(above, 1.0, reach.high);
+  side(ends.high, 1.0, reach.high, high);
   if (!passed_.empty() && at_.front() == to.starts.back()) {  // the line best at 0 is best only there
     to.starts.pop_back();
     to.lines.pop_back();

@@ -39,8 +39,7 @@ class EnvelopeSearch {
   void walk(std::span<const double> values, std::span<const double> slopes, std::int32_t first, double place,
             double sign, double limit);
 
-  std::vector<double> turned_;         // 1 / t where a line meets the best one
-  std::vector<std::int32_t> left_;     // lines that are left on the way
+  std::vector<std::int32_t> left_;     // lines that may overtake what is highest
   std::vector<std::int32_t> passed_;   // lines beyond the best one, in order of their starts
   std::vector<double> at_;             // their starts, as distances from 0
 };

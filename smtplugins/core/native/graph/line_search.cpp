@@ -9,6 +9,7 @@
 #include <stdexcept>
 
 #include "graph/envelope.hpp"
+#include "wide.hpp"
 
 namespace smt {
 namespace {
@@ -38,6 +39,10 @@ void sort_changes(std::vector<Change>& changes) {
     for (const Change& change : changes) room[places[(change.key >> (8 * byte)) & 255U]++] = change;
     changes.swap(room);
   }
+}
+
+SMT_WIDE void add_weighted(double weight, const double* values, std::size_t count, double* to) {
+  for (std::size_t i = 0; i < count; ++i) to[i] += weight * values[i];
 }
 
 void add(const double* row, std::vector<double>& sums) {
@@ -89,10 +94,7 @@ ListSearch::ListSearch(std::vector<std::int64_t> lists, std::span<const double> 
 void ListSearch::combine(const double* weights, std::size_t first, std::size_t count, double* to) const {
   std::fill_n(to, count, 0.0);
   for (std::size_t f = 0; f < features_; ++f) {
-    const double weight = weights[f];
-    if (weight == 0.0) continue;
-    const double* const column = table_.data() + f * size() + first;
-    for (std::size_t i = 0; i < count; ++i) to[i] += weight * column[i];
+    if (weights[f] != 0.0) add_weighted(weights[f], table_.data() + f * size() + first, count, to);
   }
 }
 
