@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from smtplugins.contracts.errors import UsageError
+from smtplugins.host.command_options import jobs_of
 from smtplugins.host.loading.manager import load_plugins
 
 if TYPE_CHECKING:
@@ -316,7 +317,7 @@ def call(method: Callable[..., _Result], args: argparse.Namespace, **given: Any)
     """
     import inspect
 
-    options = {**vars(args), "format": getattr(args, "from_format", None), "note": notes(args)}
+    options = {**vars(args), "format": getattr(args, "from_format", None), "jobs": jobs_of(args), "note": notes(args)}
     named = {name: options[name] for name in inspect.signature(method).parameters if name in options}
     return method(**{name: value for name, value in {**named, **given}.items() if value is not None})
 

@@ -2,8 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, Protocol, runtime_checkable
+
+from smtplugins.contracts.spec import Spec
+
+Jobs = int | str | Mapping[str, Any] | Spec | None
+"""How work is spread: a number of processes, or a runner: ``dask,address=tcp://HOST:PORT``."""
+
+
+def close_state(state: Any) -> None:
+    """Close the state of a worker, if it can be closed."""
+    if hasattr(state, "close"):
+        state.close()
 
 
 @runtime_checkable

@@ -175,11 +175,11 @@ def _type_of(annotation: Any, known: dict[str, Any]) -> Any:
         return annotation
 
 
-GIFTS = frozenset({"note", "resources", "score_cache"})
+GIFTS = frozenset({"loading", "note", "resources", "score_cache"})
 """Parameters that the host fills; they are not options.
 
 ``note`` prints a note to the user, ``score_cache`` is where scores are kept (``ScoreCache`` of ``tools.running``);
-``resources`` are the tables and features of a decoder.
+``resources`` are the tables and features of a decoder, ``loading()`` tells how the host was loaded.
 """
 
 

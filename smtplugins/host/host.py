@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import contextlib
+import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from smtformats.display import html_table
-from smtplugins.contracts.errors import UsageError
 from smtplugins.contracts.spec import Spec
 from smtplugins.host.arguments import argument, config_of, listed, stream_of, weights_of
 from smtplugins.host.files.lists import ListStream, read, read_weights, write_best
@@ -21,11 +20,14 @@ from smtplugins.host.methods.judging import Judging
 from smtplugins.host.methods.learning import Learning
 from smtplugins.host.methods.table_files import TableFiles
 from smtplugins.host.scores.score_cache import ScoreFolder, score_folder
+from smtplugins.host.spread.choice import make_runner
 
 if TYPE_CHECKING:
+    from types import ModuleType
+
     from smtformats import Candidates, Format
     from smtplugins.contracts.data import Sentence
-    from smtplugins.contracts.runners import Runner
+    from smtplugins.contracts.runners import Jobs
     from smtplugins.host.arguments import Overrides
     from smtplugins.host.config.run_yaml import RunConfig
     from smtplugins.host.decode.statistics import DecodingStatistics
@@ -34,6 +36,7 @@ if TYPE_CHECKING:
     from smtplugins.host.files.joining import System
     from smtplugins.host.loading.manager import _Loader
     from smtplugins.host.pooling.merging import Missing, Scores
+    from smtplugins.host.spread.loading import Loading
 
 AnySpec = str | Mapping[str, Any] | Spec
 Note = Callable[[str], None]
@@ -45,13 +48,32 @@ class Host(Configuring, Judging, Learning, Estimation, TableFiles, Building, Cac
     Features and metrics keep slow scores in the folder ``score_cache`` and tell ``note`` what the user should know.
     """
 
-    def __init__(self, loaded: _Loader, *, score_cache: Path | None = None, note: Note = lambda text: None) -> None:
+    def __init__(
+        self,
+        loaded: _Loader,
+        given: Sequence[str | os.PathLike[str] | ModuleType] = (),
+        *,
+        score_cache: Path | None = None,
+        note: Note = lambda text: None,
+    ) -> None:
         self.plugins = loaded.infos
-        gifts = {"note": note, "score_cache": ScoreFolder(score_folder(score_cache), note)}
+        self.given = tuple(given), frozenset(loaded.disabled), None if score_cache is None else os.fspath(score_cache)
+        gifts = {"note": note, "score_cache": ScoreFolder(score_folder(score_cache), note), "loading": self._loading}
         self.registry = Registry(loaded.infos, gifts)
         self.hooks = loaded.manager
         for kind, record, info in loaded.records:
             self.registry.add(kind, record, info)
+
+    def _loading(self) -> Loading:
+        """How this host was loaded, for another machine."""
+        from smtplugins.host.spread.loading import Loading
+
+        return Loading.of(self)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        from smtplugins.host.spread.loading import host_again
+
+        return host_again, (self._loading(),)
 
     def __repr__(self) -> str:
         return f"<smtplugins host, plugins: {', '.join(plugin.name for plugin in self.plugins)}>"
@@ -104,14 +126,13 @@ class Host(Configuring, Judging, Learning, Estimation, TableFiles, Building, Cac
         lists: ListStream | Iterable[Candidates] | Path,
         features: AnySpec | Callable[..., Any] | Sequence[AnySpec | Callable[..., Any]],
         *,
-        jobs: int = 1,
-        runner: AnySpec | None = None,
+        jobs: Jobs = None,
     ) -> ListStream:
         """Append the features' columns to the lists.
 
         A feature is a name with options (``lm,path=en.arpa``), or a function of any of ``hyp``, ``source``,
-        ``alignment`` and ``segmentation``, whose column has its name. ``jobs``: processes, same scores for any number;
-        ``runner`` spreads the work in its place.
+        ``alignment`` and ``segmentation``, whose column has its name. ``jobs``: processes, or a runner
+        (``dask,address=tcp://HOST:PORT``); the scores are the same with any.
         """
         from smtplugins.host.features.scoring import activate, reads_ahead, score_lists
 
@@ -119,8 +140,7 @@ class Host(Configuring, Judging, Learning, Estimation, TableFiles, Building, Cac
         active = activate(self.registry, listed(features))
 
         def start() -> Iterator[Candidates]:
-            spread: Runner = self.registry.make("runners", runner or default_runner(jobs))
-            yield from score_lists(stream, active, spread)
+            yield from score_lists(stream, active, make_runner(self, jobs))
 
         slow = stream.again and any(map(reads_ahead, active))
         total = (lambda: sum(1 for _ in stream)) if slow else None
@@ -347,7 +367,7 @@ class Host(Configuring, Judging, Learning, Estimation, TableFiles, Building, Cac
         built: Path | None = None,
         stats: Path | None = None,
         trace: Note | None = None,
-        jobs: int | None = None,
+        jobs: Jobs = None,
         cache: str | None = None,
         ignore: str | Iterable[str] = (),
         note: Note = lambda text: None,
@@ -360,7 +380,7 @@ class Host(Configuring, Judging, Learning, Estimation, TableFiles, Building, Cac
         input), each text once if ``unique``. ``sentences``: a path, in ``format``, or the sentences (default: the
         configuration's source). ``forests``: a folder for the forest of each sentence; ``built``: a file for the
         building steps of trees; ``stats``: a file for times and counts as JSON; ``trace`` is called with the lines of
-        the best derivations. ``jobs``: processes, same output for any number (default: the configuration's runner).
+        the best derivations. ``jobs``: processes, or a runner; same output with any (default: the configuration's).
         Other arguments are those of :meth:`translator` and :meth:`write`.
         """
         from smtplugins.host.decode.decoded_files import decode_files
@@ -383,19 +403,3 @@ class Host(Configuring, Judging, Learning, Estimation, TableFiles, Building, Cac
             note=note,
             quiet=quiet,
         )
-
-
-def default_runner(jobs: int | None, configured: Spec | None = None) -> Spec:
-    """The runner for a number of jobs: serial, or that many processes; without a number, the configured one."""
-    if jobs is None:
-        return Spec("serial") if configured is None else configured
-    if jobs < 1:
-        raise UsageError(f"jobs: expected 1 or more, found {jobs}")
-    return Spec("serial") if jobs == 1 else Spec("processes", {"jobs": jobs})
-
-
-def runner_of(host: Host, jobs: int | None, config: RunConfig) -> Runner:
-    """Make the runner for a number of jobs, or the configuration's if ``jobs`` is None."""
-    with config.at("runner") if jobs is None else contextlib.nullcontext():
-        runner: Runner = host.registry.make("runners", default_runner(jobs, config.runner))
-    return runner

@@ -155,7 +155,7 @@ def _save_and_load(subject: LearnerSubject, problem: Any, stop: int) -> tuple[Mo
 
 def workers_give_the_same(subject: LearnerSubject) -> None:
     """Models are bit-identical without a runner, with one process and with several."""
-    from smtplugins.host.host import default_runner
+    from smtplugins.host.spread.choice import default_runner
 
     for problem in subject.each_problem():
         wanted = subject.digests(problem)

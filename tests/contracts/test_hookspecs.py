@@ -72,7 +72,7 @@ def test_metric(example: Callable[[str], Host]) -> None:
 
 def test_runner(example: Callable[[str], Host]) -> None:
     host = example("smt_runners")
-    (scored,) = host.score([smt.candidates(["a b"])], ["length"], runner="one-by-one")
+    (scored,) = host.score([smt.candidates(["a b"])], ["length"], jobs="one-by-one")
     assert scored.values == [[2.0]]
     runner = host.registry.make("runners", "one-by-one")
     assert list(runner.map(lambda state, item: state * item, [1, 2], setup=lambda: 10)) == [10, 20]

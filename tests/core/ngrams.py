@@ -101,4 +101,5 @@ class Oracle:
 def assert_same(ours: list[tuple[float, int, bool]], theirs: list[tuple[float, int, bool]]) -> None:
     assert [score[1:] for score in ours] == [score[1:] for score in theirs]
     for (prob, _, _), (expected, _, _) in zip(ours, theirs, strict=True):
-        assert prob == pytest.approx(expected, abs=1e-5)
+        # Sums of 32-bit floats: at 100, which stands for minus infinity, two of their steps are 1.5e-5.
+        assert prob == pytest.approx(expected, rel=2**-22, abs=1e-5)

@@ -13,7 +13,8 @@ from smtformats import FormatError
 from smtplugins.contracts.errors import SmtError, UsageError
 from smtplugins.contracts.spec import Spec
 from smtplugins.host.config.run_yaml import load_config
-from smtplugins.host.host import Host, default_runner
+from smtplugins.host.host import Host
+from smtplugins.host.spread.choice import default_runner
 
 LIST = "0 ||| a house  ||| LM0= -2 ||| -1\n0 ||| home  ||| LM0= -1 ||| -2\n"
 
@@ -48,9 +49,9 @@ def test_scored_lists_keep_their_format(host: Host, nbest: Path, tmp_path: Path)
 def test_runner_can_be_chosen(host: Host, nbest: Path) -> None:
     expected = [listed.values for listed in host.score(nbest, ["length"])]
     for runner in ("serial", "processes,jobs=2,chunk=1", {"name": "processes", "jobs": 2}, Spec("serial")):
-        assert [listed.values for listed in host.score(nbest, ["length"], runner=runner)] == expected
+        assert [listed.values for listed in host.score(nbest, ["length"], jobs=runner)] == expected
     with pytest.raises(UsageError, match="unknown runner 'proceses'; did you mean 'processes'"):
-        host.score(nbest, ["length"], runner="proceses").load()
+        host.score(nbest, ["length"], jobs="proceses").load()
 
 
 def test_jobs_choose_the_runner() -> None:

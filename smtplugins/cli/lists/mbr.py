@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from smtplugins.cli import options
 from smtplugins.contracts.errors import UsageError
+from smtplugins.host.command_options import add_jobs
 
 if TYPE_CHECKING:
     from smtplugins.host.files.lists import ListStream
@@ -56,7 +57,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     options.add_derivations(parser)
     parser.add_argument("--seed", type=int, default=1, metavar="N", help="random seed (default: 1)")
     options.add_post(parser)
-    parser.add_argument("-j", "--jobs", type=int, default=1, metavar="N", help="processes (same output for any N)")
+    add_jobs(parser)
     options.add_score_cache(parser)
     options.add_partial(parser)
     options.add_manifest(parser)

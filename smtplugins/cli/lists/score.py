@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 
 from smtplugins.cli import options
+from smtplugins.host.command_options import add_jobs, jobs_of
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -20,7 +21,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     options.add_output(parser)
     options.add_sources(parser)
     options.add_derivations(parser)
-    parser.add_argument("-j", "--jobs", type=int, default=1, metavar="N", help="processes (same output for any N)")
+    add_jobs(parser)
     options.add_score_cache(parser)
     options.add_manifest(parser)
 
@@ -33,6 +34,6 @@ def run(args: argparse.Namespace) -> None:
     )
     host = options.load_host(args)
     lists = options.searched(host, options.open_lists(host, args), args)
-    lists = host.score(lists, args.feature, jobs=args.jobs)
+    lists = host.score(lists, args.feature, jobs=jobs_of(args))
     options.write_lists(host, lists, args)
     manifest.write(host)

@@ -7,6 +7,7 @@ import sys
 
 from smtplugins.cli import options
 from smtplugins.contracts.errors import UsageError
+from smtplugins.host.command_options import add_jobs
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -47,13 +48,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--stack", type=int, metavar="N", help="hypotheses kept per stack, 0 for all (sets decoder.stack_size)"
     )
-    parser.add_argument(
-        "-j",
-        "--jobs",
-        type=int,
-        metavar="N",
-        help="processes, same output for any N (default: `runner` of the configuration, else 1)",
-    )
+    add_jobs(parser, default="`runner` of the configuration, else ")
     _add_records(parser)
     options.add_cache(parser)
     options.add_manifest(parser)

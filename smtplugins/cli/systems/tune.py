@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from smtplugins.cli import options
 from smtplugins.contracts.errors import UsageError
 from smtplugins.host import printing as tables
+from smtplugins.host.command_options import add_jobs
 from smtplugins.host.files.opening import find_format, installed_formats, write_all
 
 if TYPE_CHECKING:
@@ -51,9 +52,7 @@ def add_learning(parser: argparse.ArgumentParser, learner: str, runner: str = ""
         help="result of several runs: the average of their weights, or the weights of the best run (default: average)",
     )
     group.add_argument("--seed", type=int, metavar="N", help="seed of the first run (default: 1)")
-    group.add_argument(
-        "-j", "--jobs", type=int, metavar="N", help=f"processes, same weights for any N (default: {runner}1)"
-    )
+    add_jobs(group, "processes, same weights for any N", runner)
 
 
 def configure(parser: argparse.ArgumentParser) -> None:

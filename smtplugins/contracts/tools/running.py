@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from smtplugins.host import runs
-from smtplugins.host.command_options import add_number, add_quiet, sayer
+from smtplugins.host.command_options import add_jobs, add_number, add_quiet, jobs_of, sayer
 from smtplugins.host.config.run_yaml import ModelConfig, RunConfig, load_config
 from smtplugins.host.errors import exit_error
-from smtplugins.host.host import Host, default_runner
+from smtplugins.host.host import Host
 from smtplugins.host.loading.manager import load_plugins
 from smtplugins.host.progress import hushed, progress
 from smtplugins.host.runs import RunDirectory, prepared_folder
@@ -16,10 +16,14 @@ from smtplugins.host.scores.score_cache import ScoreCache, ScoreFolder
 from smtplugins.host.scores.scoring_program import split_command, start_command
 from smtplugins.host.scores.segment_metric import SegmentMetric
 from smtplugins.host.scores.worker_pool import WorkerPool
+from smtplugins.host.spread.choice import default_runner, make_runner
+from smtplugins.host.spread.loading import Loading
+from smtplugins.host.spread.workers import cost_of, item_name, portable
 
 __all__ = [
     "BatchScores",
     "Host",
+    "Loading",
     "ModelConfig",
     "RunConfig",
     "RunDirectory",
@@ -27,15 +31,21 @@ __all__ = [
     "ScoreFolder",
     "SegmentMetric",
     "WorkerPool",
+    "add_jobs",
     "add_number",
     "add_quiet",
     "command_files",
+    "cost_of",
     "default_runner",
     "exit_error",
     "hushed",
     "in_batches",
+    "item_name",
+    "jobs_of",
     "load_config",
     "load_plugins",
+    "make_runner",
+    "portable",
     "prepared_folder",
     "progress",
     "runs",

@@ -10,6 +10,7 @@ from smtformats.files import open_write
 from smtformats.tokens import is_id
 from smtplugins.contracts.data import Sentence
 from smtplugins.contracts.errors import UsageError
+from smtplugins.contracts.runners import Jobs
 from smtplugins.host.config.run_yaml import RunConfig
 from smtplugins.host.config.weight_names import checked
 from smtplugins.host.decode.job import Outputs, run
@@ -18,7 +19,8 @@ from smtplugins.host.decode.sentences import note_cuts, read_source
 from smtplugins.host.decode.statistics import DecodingStatistics
 from smtplugins.host.decode.translator import as_sentences, make_translator
 from smtplugins.host.files.opening import Path, find_format
-from smtplugins.host.host import Host, runner_of
+from smtplugins.host.host import Host
+from smtplugins.host.spread.choice import make_runner
 
 Note = Callable[[str], None]
 
@@ -32,7 +34,7 @@ def decode_files(
     weights: Mapping[str, float] | None = None,
     set_weights: Mapping[str, float] | None = None,
     format: str | None = None,
-    jobs: int | None = None,
+    jobs: Jobs = None,
     cache: str | None = None,
     trace: Note | None = None,
     note: Note = lambda text: None,
@@ -54,7 +56,7 @@ def decode_files(
     if source is None:
         raise UsageError("sentences: expected a file or sentences, or a source in the configuration, found none")
     # Check the runner before loading tables.
-    runner_of(host, jobs, config)
+    make_runner(host, jobs, config)
     translator = make_translator(host, config, weights, cache, note, set_weights=set_weights)
     if isinstance(source, (str, os.PathLike)):
         records = read_source(host, translator, source, format, note)

@@ -29,10 +29,12 @@ from smtplugins.host.decode.statistics import DecodingStatistics, Times, added
 from smtplugins.host.decode.translator import Translator
 from smtplugins.host.files.escaping import unescaped_input
 from smtplugins.host.files.opening import Path, find_format, number, write_all
-from smtplugins.host.host import Host, runner_of
+from smtplugins.host.host import Host
 from smtplugins.host.progress import progress
+from smtplugins.host.spread.choice import make_runner
 
 if TYPE_CHECKING:
+    from smtplugins.contracts.runners import Jobs
     from smtplugins.core.graph.hypergraph import Hypergraph
     from smtplugins.host.decode.built_steps import BuiltTree
     from smtplugins.host.decode.decoded_lists import Ranked
@@ -81,7 +83,7 @@ def run(
     sentences: Iterable[Sentence],
     outputs: Outputs,
     *,
-    jobs: int | None = None,
+    jobs: Jobs = None,
     trace: Callable[[str], None] | None = None,
     note: Callable[[str], None] = lambda text: None,
     quiet: bool = True,
@@ -91,8 +93,8 @@ def run(
 ) -> DecodingStatistics:
     """Decode the sentences and write what ``outputs`` asks for, but for the statistics, which are returned.
 
-    ``jobs`` processes share what is loaded; they make lists and run Python features in parallel. By default the runner
-    is the configuration's. ``keep`` is given each n-best list. ``label`` is that of the progress bar. ``otherwise``
+    ``jobs`` is a number of processes, which share what is loaded, or a runner; by default that of the configuration.
+    ``keep`` is given each n-best list. ``label`` is that of the progress bar. ``otherwise``
     ends the error for sentences that cannot be translated.
     """
     output, built, precision = outputs.output, outputs.built, outputs.precision
@@ -100,7 +102,7 @@ def run(
     record, wanted = _list_format(host, translator, outputs)
     # Moses leaves features that are not to be tuned out of its lists.
     hidden = translator.fixed if record is not None and record.name == "moses-nbest" else frozenset[str]()
-    runner = runner_of(host, jobs, translator.config)
+    runner = make_runner(host, jobs, translator.config)
     load: Callable[[Model], Mapping[str, float]] = getattr(translator.decoder, "load", lambda model: {})
     statistics = DecodingStatistics(added(translator.loading, load(translator.model)))
     files = _forest_files(host, translator, outputs)
@@ -111,7 +113,7 @@ def run(
     faults: list[str] = []
 
     def results() -> Iterator[_Result]:
-        decoded = runner.map(_Task.decode, sentences, setup=lambda: task)
+        decoded = runner.map(_Task.decode, sentences, setup=functools.partial(_same, task))
         for result in progress(decoded, label, total=total, quiet=quiet):
             statistics.add(result.decoding)
             if result.fault:
@@ -235,6 +237,11 @@ def _texts_written(results: Iterable[_Result], out: TextIO, output: Path) -> Ite
             # The reader may wait for this line before sending the next sentence.
             out.flush()
         yield result
+
+
+def _same(task: _Task) -> _Task:
+    """What each worker has: forked processes share it, others make its translator again."""
+    return task
 
 
 @dataclass(frozen=True)

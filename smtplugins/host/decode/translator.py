@@ -9,7 +9,7 @@ import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import field, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from smtformats.records import dataclass
 from smtformats.tokens import words
@@ -25,6 +25,7 @@ from smtplugins.host.decode.statistics import added
 from smtplugins.host.features.rule_columns import column_names, declares_columns, is_stateful
 from smtplugins.host.features.scoring import tuneable
 from smtplugins.host.files.escaping import escaped, unescaped
+from smtplugins.host.spread.translators import TranslatorRecipe, translator_again
 
 if TYPE_CHECKING:
     from smtplugins.contracts.decoders import Decoder, Decoding
@@ -48,7 +49,7 @@ class Translator:
     are the columns of the features of later passes, ``pass_weights`` the weights that such passes have of their own.
     ``started`` says that there were no weights, so that the model has those that tuning starts from.
     ``text`` prepares raw sentences, and translations of them. ``probabilities`` are regular expressions for the
-    probabilities of tables without a name.
+    probabilities of tables without a name. ``made`` is what it was made from.
     """
 
     decoder: Decoder
@@ -67,6 +68,13 @@ class Translator:
     started: bool = False
     text: DecoderText | None = None
     probabilities: tuple[str, ...] = ()
+    made: TranslatorRecipe | None = None
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # Another machine makes the decoder again, once for all weights.
+        assert self.made is not None, "made by make_translator()"
+        names = ("model", "given", "pass_weights", "started")
+        return translator_again, (self.made.packed(), {name: getattr(self, name) for name in names})
 
     def loaded(self) -> Translator:
         """Load the tables now instead of when decoding begins; return self."""
@@ -260,6 +268,7 @@ def make_translator(
         probabilities=tuple(
             dict.fromkeys(table.probabilities(given.formats) for table in given.tables if not table.name)
         ),
+        made=TranslatorRecipe(host, config, cache),
     )
 
 

@@ -97,7 +97,7 @@ def _train_and_align(
     With two jobs, each direction runs in its own process.
     """
     from smtplugins.host.estimate.aligners import align_words, check_library
-    from smtplugins.host.host import default_runner
+    from smtplugins.host.spread.choice import default_runner
 
     check_library()
     pairs = list(text)
@@ -230,7 +230,7 @@ def align(
 ) -> Iterator[Alignment]:
     """Align a text, in order."""
     from smtplugins.host.estimate.aligners import model_stages
-    from smtplugins.host.host import default_runner
+    from smtplugins.host.spread.choice import default_runner
 
     forward, backward, model = settings.forward, settings.backward, settings.model
     check_heuristic(settings.heuristic)

@@ -42,12 +42,18 @@ _REMEDIES = {
 
 @dataclass(frozen=True)
 class Active:
-    """A feature instantiated for a run, and the name of its column."""
+    """A feature instantiated for a run, and the name of its column; ``made`` is what it was made from."""
 
     label: str
     offer: Offer
     feature: Any
     named: bool = False
+    made: tuple[Registry, Any] | None = None
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # Features may be large, and hold files and processes: another machine makes them again.
+        assert self.made is not None, "made by activate()"
+        return _active_again, self.made
 
     def score(self, nbest: Candidates) -> Block:
         """Score a list: names and values for each hypothesis."""
@@ -211,13 +217,17 @@ def activate(
     return active
 
 
+def _active_again(registry: Registry, requested: Spec | Callable[..., Any]) -> Active:
+    return activate(registry, [requested])[0]
+
+
 def _activate_one(
     registry: Registry, requested: str | Mapping[str, Any] | Spec | Callable[..., Any], active: list[Active]
 ) -> None:
     """Instantiate a feature and append it to ``active``."""
     if callable(requested):
         offer = function_offer(requested)
-        feature = Active(offer.name, offer, offer.factory())
+        feature = Active(offer.name, offer, offer.factory(), made=(registry, requested))
     else:
         spec = Spec.of(requested)
         offer = registry.entry("features", spec.name).record
@@ -227,6 +237,7 @@ def _activate_one(
             offer,
             registry.make("features", spec, without=("name", "tuneable")),
             named="name" in spec.options,
+            made=(registry, spec),
         )
     check_label(feature.label, [other.label for other in active])
     active.append(feature)
@@ -379,7 +390,7 @@ def _spread(
             waiting.append(nbest)
             yield replace(nbest, raw=None)
 
-    for blocks in runner.map(_score_one, slim(), setup=lambda: _Session(active)):
+    for blocks in runner.map(_score_one, slim(), setup=functools.partial(_Session, active)):
         yield waiting.popleft(), blocks
 
 

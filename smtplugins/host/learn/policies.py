@@ -21,12 +21,14 @@ from smtplugins.host.learn.gains import compare
 from smtplugins.host.learn.run_inputs import RunInputs, RunSettings, check_sentences, load_run_inputs
 from smtplugins.host.learn.training_data import Note
 from smtplugins.host.learn.tuning import Plan, Tuned
+from smtplugins.host.spread.choice import SERIAL
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from smtplugins.contracts.data import Sentence
     from smtplugins.contracts.metrics import Metric
+    from smtplugins.contracts.runners import Jobs
     from smtplugins.contracts.spec import Spec
     from smtplugins.host.config.run_yaml import RunConfig
     from smtplugins.host.decode.translator import Translator
@@ -51,7 +53,7 @@ class TaskMaterial:
     references: Sequence[Sequence[str]]
     metric: Metric
     problem: TaskProblem
-    jobs: int | None = None
+    jobs: Jobs = None
     note: Note = lambda text: None
     quiet: bool = True
     _stats: dict[frozenset[tuple[str, float]], NDArray[Any]] = field(init=False, default_factory=dict)
@@ -82,12 +84,12 @@ class TaskMaterial:
         return self._stats[key]
 
     def _decoded_stats(self, weights: Mapping[str, float]) -> NDArray[Any]:
-        from smtplugins.host.host import runner_of
         from smtplugins.host.progress import progress
+        from smtplugins.host.spread.choice import make_runner
 
         translator = replace(self.translator, model=self.translator.model.with_weights(weights))
         _load(translator)
-        runner = runner_of(self.host, self.jobs, self.translator.config)
+        runner = make_runner(self.host, self.jobs, self.translator.config)
         made = runner.map(functools.partial(_best, translator), self.sentences)
         best = list(progress(made, "sentences", total=len(self.sentences), quiet=self.quiet))
         if best.count(None) == len(best):
@@ -143,7 +145,7 @@ def _learn_policy(host: Host, inputs: RunInputs, decoder: TaskDecoder, plan: Pla
     begin = dict(sorted({**problem.start, **inputs.translator.model.weights}.items()))
     tuning.check_finite(begin, "the start weights")
     translator = replace(inputs.translator, model=inputs.translator.model.with_weights(begin))
-    alone = plan.runs > 1 and plan.jobs not in (None, 1)
+    alone = plan.runs > 1 and plan.spread.name != SERIAL
     material = TaskMaterial(
         host, translator, inputs.sentences, references, inputs.metric, problem, 1 if alone else plan.jobs, note, quiet
     )

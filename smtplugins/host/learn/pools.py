@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
     from smtformats import Candidates
     from smtplugins.contracts.metrics import Metric
+    from smtplugins.contracts.runners import Jobs
     from smtplugins.core.graph.hypergraph import Hypergraph
     from smtplugins.host.decode.translator import Translator
     from smtplugins.host.host import Host
@@ -43,7 +44,7 @@ class Work:
     references: Sequence[Texts]
     metric: Metric
     nbest: int
-    jobs: int | None
+    jobs: Jobs
     quiet: bool = True
 
 
@@ -164,14 +165,14 @@ class ForestPool:
     def add(self, folder: Path, translator: Translator, label: str = "sentences") -> tuple[dict[str, str], int]:
         """Decode forests, or read them from disk, and pool them; return the best texts by id and how many are new."""
         from smtplugins.core.graph.hypergraph import Hypergraph
-        from smtplugins.host.host import runner_of
         from smtplugins.host.progress import progress
+        from smtplugins.host.spread.choice import make_runner
 
         work, path = self.work, folder / BEST
         graphs: dict[str, Hypergraph] = {}
         if not path.exists():
             (folder / "forests").mkdir(exist_ok=True)
-            runner = runner_of(work.host, work.jobs, translator.config)
+            runner = make_runner(work.host, work.jobs, translator.config)
             getattr(translator.decoder, "load", lambda model: {})(translator.model)
             task = functools.partial(_forest, translator, folder / "forests", os.getpid())
             texts = {}

@@ -20,6 +20,7 @@ from smtplugins.host.runs import prepared_folder
 
 if TYPE_CHECKING:
     from smtformats import Candidates, Format
+    from smtplugins.contracts.runners import Jobs
     from smtplugins.host.files.joining import Joined
     from smtplugins.host.host import AnySpec, Host
     from smtplugins.host.judge.evaluation import Evaluation
@@ -139,7 +140,7 @@ class RerankSettings:
     missing: float | None = None
     post: Any = None
     samples: int = 1000
-    jobs: int = 1
+    jobs: Jobs = None
     allow_partial: bool = False
     output: Path | None = None
     to_format: str | None = None

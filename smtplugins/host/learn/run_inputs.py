@@ -85,14 +85,14 @@ def load_run_inputs(host: Host, config: RunConfig, settings: RunSettings) -> Run
     from smtplugins.host.decode.sentences import read_source
     from smtplugins.host.decode.translator import make_translator
     from smtplugins.host.files.joining import by_line, references_of
-    from smtplugins.host.host import runner_of
+    from smtplugins.host.spread.choice import make_runner
 
     if config.source is None or not config.references:
         absent, option = ("a source", "-s") if config.source is None else ("references", "-r")
         place = argument("in the configuration", f"({option}) in the configuration or on the command line")
         raise UsageError(f"learning needs {absent} {place}, found none")
     # Check the runner before loading tables.
-    runner_of(host, None, config)
+    make_runner(host, None, config)
     for number, further in enumerate(config.model.passes):
         if further.weights is not None:
             with config.at("model", "passes", str(number), "weights"):

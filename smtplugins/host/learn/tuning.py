@@ -26,11 +26,12 @@ from smtplugins.host.judge.histories import mean_weights
 from smtplugins.host.learn.training_data import Learnable, Material, Note
 from smtplugins.host.learn.trust_region import SEARCHED
 from smtplugins.host.runs import RunDirectory
+from smtplugins.host.spread.choice import apart, default_runner
 
 if TYPE_CHECKING:
     from smtformats import Candidates
     from smtplugins.contracts.learners import Learner
-    from smtplugins.contracts.runners import Runner
+    from smtplugins.contracts.runners import Jobs, Runner
     from smtplugins.host.host import Host
     from smtplugins.host.learn.gains import Gain, LeftOut
 
@@ -145,7 +146,7 @@ class Plan:
     seed: int = 1
     runs: int = 1
     combine: Combine = "average"
-    jobs: int | None = None
+    jobs: Jobs = None
     folder: Path | None = None
     runner: Spec | None = None
 
@@ -156,6 +157,11 @@ class Plan:
             raise UsageError(f"seed: expected a whole number from 0 on, found {self.seed}")
         if self.combine not in ("average", "best"):
             raise UsageError(f"combine: expected average or best, found {self.combine!r}")
+
+    @property
+    def spread(self) -> Spec:
+        """The runner for its work."""
+        return default_runner(self.jobs, self.runner)
 
     @property
     def scale_free(self) -> bool:
@@ -175,7 +181,7 @@ def plan_of(
     *,
     seed: int = 1,
     combine: Combine = "average",
-    jobs: int | None = None,
+    jobs: Jobs = None,
     folder: Path | None = None,
 ) -> Plan:
     """Make a plan. ``runs`` may also be a learner option, as in run.yaml; ``keep`` sets its option ``fixed``."""
@@ -242,8 +248,6 @@ def _items(problem: type) -> str:
 
 def learn(host: Host, material: Learnable, plan: Plan, start: Mapping[str, float]) -> tuple[Run, ...]:
     """Do all runs of a plan, in parallel if there are several and more than one job."""
-    from smtplugins.host.host import default_runner
-
     learner: Learner = host.registry.make("learners", plan.learner)
     kind = type(material.problem)
     if kind not in learner.accepts:
@@ -251,15 +255,12 @@ def learn(host: Host, material: Learnable, plan: Plan, start: Mapping[str, float
         how = argument("host.tune_policy", "-c")
         more = f": it needs a decoder's configuration ({how})" if learner.accepts == {TaskProblem} else ""
         raise UsageError(f"learner {plan.learner.name!r} learns from {taken}, not from {_items(kind)}{more}")
-    runner: Runner = host.registry.make("runners", default_runner(plan.jobs, plan.runner))
+    runner: Runner = host.registry.make("runners", apart(plan.spread) if plan.runs > 1 else plan.spread)
     seeds = [(number, plan.seed + number - 1) for number in range(1, plan.runs + 1)]
     own = runner if plan.runs == 1 else None
     constant = constant_names(material, plan)
     run_seed = functools.partial(_run, learner, material, dict(start), plan.folder, own, constant)
-    if plan.runs == 1 or plan.jobs in (None, 1):
-        return tuple(map(run_seed, seeds))
-    spread: Runner = host.registry.make("runners", Spec("processes", {"jobs": plan.jobs, "chunk": 1}))
-    return tuple(spread.map(run_seed, seeds))
+    return tuple(map(run_seed, seeds) if plan.runs == 1 else runner.map(run_seed, seeds))
 
 
 def _run(

@@ -21,6 +21,9 @@ if TYPE_CHECKING:
 
     from smtplugins.host.host import Host
 
+_FILE = "smt_plugin_"
+"""What names of modules begin with that are plugin files."""
+
 
 def names_in(variable: str) -> list[str]:
     """A comma-separated environment variable."""
@@ -44,8 +47,9 @@ def load_plugins(
     """
     from smtplugins.host.host import Host
 
-    loaded = _Loader({*disable, *names_in("SMT_DISABLE_PLUGINS")}).load([*names_in("SMT_PLUGINS"), *extra])
-    return Host(loaded, score_cache=score_cache, note=note)
+    given = [*names_in("SMT_PLUGINS"), *extra]
+    loaded = _Loader({*disable, *names_in("SMT_DISABLE_PLUGINS")}).load(given)
+    return Host(loaded, given, score_cache=score_cache, note=note)
 
 
 def _manager(base: type[pluggy.PluginManager]) -> pluggy.PluginManager:
@@ -116,6 +120,8 @@ class _Loader:
     def _load_named(self, wanted: str | Path | ModuleType) -> None:
         if isinstance(wanted, ModuleType):
             module, name = wanted, wanted.__name__.rpartition(".")[2]
+            if name.startswith(_FILE):
+                name = Path(module.__file__ or name).stem
         else:
             module, name = _import_named(wanted)
         info = PluginInfo(name, "", "", getattr(module, "__file__", None) or module.__name__)
@@ -190,23 +196,36 @@ def _specs(hooks: Iterable[Any]) -> ModuleType:
     return module
 
 
-def _import_named(wanted: str | Path) -> tuple[ModuleType, str]:
+def module_name(path: Path) -> str:
+    """The name of the module that a plugin file becomes."""
     import hashlib
+
+    return f"{_FILE}{path.stem}_{hashlib.sha256(os.fsencode(path)).hexdigest()[:8]}"
+
+
+def import_file(path: Path, name: str) -> ModuleType:
+    """Import a file as the module of this name."""
     import importlib.util
 
+    spec = importlib.util.spec_from_file_location(name, path)
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+def _import_named(wanted: str | Path) -> tuple[ModuleType, str]:
     text = os.fspath(wanted)
     try:
         if not text.endswith(".py"):
+            import importlib
+
             return importlib.import_module(text), text.rpartition(".")[2]
         path = Path(text).resolve()
         if not path.is_file():
             raise PluginError(f"plugin file {text}: no such file")
-        name = f"smt_plugin_{path.stem}_{hashlib.sha256(os.fsencode(path)).hexdigest()[:8]}"
-        spec = importlib.util.spec_from_file_location(name, path)
-        assert spec is not None and spec.loader is not None
-        module = importlib.util.module_from_spec(spec)
-        sys.modules[name] = module
-        spec.loader.exec_module(module)
+        module = import_file(path, module_name(path))
     except PluginError:
         raise
     except ModuleNotFoundError as error:

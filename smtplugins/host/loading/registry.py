@@ -34,6 +34,11 @@ class Registry:
         self._standard = working.get(_STANDARD)
         self._own_formats = False
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        from smtplugins.host.spread.loading import registry_again
+
+        return registry_again, (self._gifts["loading"](),)
+
     def add(self, kind: str, record: Offer | Format | Command, plugin: PluginInfo) -> None:
         """Register a record; a name that its kind already has is an error that names both plugins."""
         if kind == "formats" and plugin is not self._standard:

@@ -14,6 +14,7 @@ from smtplugins.host.files.opening import find_format, write_all
 if TYPE_CHECKING:
     from smtformats import Candidates
     from smtplugins.contracts.metrics import Metric
+    from smtplugins.contracts.runners import Jobs
     from smtplugins.host.files.opening import Path
     from smtplugins.host.host import AnySpec, Host
     from smtplugins.host.judge.evaluation import Evaluation, System
@@ -132,7 +133,7 @@ class Judging:
         scale: float = 1.0,
         top: int = 0,
         post: str | Post | None = None,
-        jobs: int = 1,
+        jobs: Jobs = None,
         whole: bool = True,
     ) -> ListStream:
         """Sort each list by expected score under a metric: minimum Bayes-risk decoding. Totals become these scores.
@@ -148,12 +149,12 @@ class Judging:
         N texts of highest total, 0 for all. ``jobs``: processes, same result for any number. ``whole=False`` keeps the
         chosen hypothesis alone, with its old total. Metrics that read the source take it from the lists.
         """
-        from smtplugins.host.host import default_runner
         from smtplugins.host.judge.consensus import Consensus, ReferenceLists, choices
         from smtplugins.host.judge.postprocess import make_post
         from smtplugins.host.judge.pruning import Pruning
         from smtplugins.host.judge.shortlists import Shortlist
         from smtplugins.host.judge.utilities import check_path
+        from smtplugins.host.spread.choice import make_runner
 
         _check_mbr(prune=prune, utilities=utilities, aggregate=aggregate, shortlist=shortlist)
         host = cast("Host", self)
@@ -161,7 +162,7 @@ class Judging:
         short = None if shortlist is None else Shortlist.of(shortlist)
         how = Consensus(self.metric(metric), scale, top, pruning=pruning, aggregate=aggregate, shortlist=short)
         stream = stream_of(host, lists)
-        postprocess, runner = make_post(post), host.registry.make("runners", default_runner(jobs))
+        postprocess, runner = make_post(post), make_runner(host, jobs)
 
         if utilities is not None:
             check_path(utilities)
@@ -192,7 +193,7 @@ class Judging:
         source: Path | None = None,
         post: str | Post | None = None,
         allow_partial: bool = False,
-        jobs: int = 1,
+        jobs: Jobs = None,
         whole: bool = True,
     ) -> ListStream:
         """Minimum Bayes-risk decoding of forests: of the distinct texts of ``samples`` derivations of each.

@@ -12,6 +12,7 @@ from smtplugins.host.arguments import argument, config_of, listed, stream_of, we
 
 if TYPE_CHECKING:
     from smtformats import Candidates
+    from smtplugins.contracts.runners import Jobs
     from smtplugins.host.arguments import Overrides
     from smtplugins.host.config.run_yaml import RunConfig
     from smtplugins.host.files.lists import ListStream
@@ -42,7 +43,7 @@ class Learning:
         start: Mapping[str, float] | Path | None = None,
         keep: str | Sequence[str] = (),
         folds: int = 0,
-        jobs: int | None = None,
+        jobs: Jobs = None,
         scores: Path | Sequence[Path] = (),
         forests: Path | None = None,
         sources: System | None = None,
@@ -87,7 +88,7 @@ class Learning:
         keep: str | Sequence[str] = (),
         runs: int | None = None,
         combine: Literal["average", "best"] = "average",
-        jobs: int | None = None,
+        jobs: Jobs = None,
         nbest: int | None = None,
         forests: bool = False,
         iterations: int = 10,
@@ -139,7 +140,7 @@ class Learning:
         keep: str | Sequence[str] = (),
         runs: int | None = None,
         combine: Literal["average", "best"] = "average",
-        jobs: int | None = None,
+        jobs: Jobs = None,
         ignore: str | Iterable[str] = (),
         resume: bool = False,
         command: Sequence[str] = (),
@@ -189,7 +190,7 @@ class Learning:
         missing: float | None = None,
         post: str | Post | None = None,
         samples: int = 1000,
-        jobs: int = 1,
+        jobs: Jobs = None,
         allow_partial: bool = False,
         output: Path | None = None,
         to_format: str | None = None,

@@ -84,7 +84,7 @@ def _check(host: Host, plan: TrainPlan, steps: Iterable[RecipeStep]) -> None:
     from smtplugins.core.lm.estimate import MAX_ORDER
     from smtplugins.host.estimate.aligners import check_library, model_stages
     from smtplugins.host.estimate.phrase_tables import check_memory
-    from smtplugins.host.host import default_runner
+    from smtplugins.host.spread.choice import default_runner
     from smtplugins.host.text.tokenizers import make_tokenizer
 
     basics = plan.ingredients

@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from smtplugins.contracts.errors import SmtError, UsageError
+from smtplugins.contracts.runners import close_state
 
 if TYPE_CHECKING:
     from multiprocessing.connection import Connection
@@ -39,9 +40,9 @@ class Serial:
         except BaseException:
             # Report the original error, not what follows from it.
             with contextlib.suppress(Exception):
-                _close(state)
+                close_state(state)
             raise
-        _close(state)
+        close_state(state)
 
 
 class Processes:
@@ -132,7 +133,9 @@ class _Worker:
         try:
             results, error, trace = self.connection.recv()
         except (EOFError, ConnectionResetError):
-            place = f"at or after item {getattr(chunk[0], 'id', chunk[0])}" if chunk else "at its end"
+            from smtplugins.contracts.tools.running import item_name
+
+            place = f"at or after item {item_name(chunk[0])}" if chunk else "at its end"
             raise SmtError(f"a worker process died, {place}: {self._death()}") from None
         if error is not None:
             raise error from SmtError(f"in a worker process:\n{trace}")
@@ -188,29 +191,13 @@ def _serve(
                     state = setup()
                 begun = True
                 if not chunk:
-                    _close(state)
+                    close_state(state)
                 work = function if setup is None else functools.partial(function, state)
                 answer = pickle.dumps(([work(item) for item in chunk], None, ""))
             except (Exception, SystemExit) as error:
                 import traceback
 
-                answer = pickle.dumps(([], _portable(error), traceback.format_exc()))
+                from smtplugins.contracts.tools.running import portable
+
+                answer = pickle.dumps(([], portable(error), traceback.format_exc()))
             connection.send_bytes(answer)
-
-
-def _close(state: Any) -> None:
-    if hasattr(state, "close"):
-        state.close()
-
-
-def _portable(error: Exception | SystemExit) -> Exception:
-    """Return the error if it can be pickled, else an SmtError with its message; SystemExit becomes an error, too."""
-    if isinstance(error, SystemExit):
-        from smtplugins.contracts.tools.running import exit_error
-
-        return exit_error(error)
-    try:
-        pickle.loads(pickle.dumps(error))
-    except Exception:
-        return SmtError(f"{type(error).__name__}: {error}")
-    return error

@@ -144,7 +144,7 @@ def _without_extra(nbest: Candidates, name: str) -> Candidates:
 
 def workers_give_the_same(subject: Subject) -> None:
     """Several processes give the same scores as one: the feature works after a fork."""
-    from smtplugins.host.host import default_runner
+    from smtplugins.host.spread.choice import default_runner
 
     every = _lists(subject) * 4
     with _scoring(subject) as score:

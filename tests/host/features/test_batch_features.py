@@ -14,7 +14,8 @@ from smtplugins.contracts.errors import FeatureError, UsageError
 from smtplugins.contracts.features import BatchFeature
 from smtplugins.contracts.offers import Offer
 from smtplugins.host.features.scoring import Active, score_lists
-from smtplugins.host.host import Host, default_runner
+from smtplugins.host.host import Host
+from smtplugins.host.spread.choice import default_runner
 
 LISTS = [
     replace(smt.candidates([f"{'x' * (i % 5)} {k}" for k in range(1 + i % 3)], id=i), file="my.nbest", line=10 * i)

@@ -40,6 +40,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     add_judging(parser)
     add_printing(parser)
     add_setting(parser)
+    parser.add_argument("-j", "--jobs", type=int, default=1, metavar="N", help="threads (same output for any N)")
     add_work(parser)
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from smtplugins.contracts.errors import UsageError
-from smtplugins.contracts.tools.running import add_number, add_quiet, sayer
+from smtplugins.contracts.tools.running import add_jobs, add_number, add_quiet, jobs_of, sayer
 
 if TYPE_CHECKING:
     import argparse
@@ -53,8 +53,7 @@ def add_text(parser: argparse.ArgumentParser, what: str) -> None:
 
 
 def add_work(parser: argparse.ArgumentParser) -> None:
-    """Add the options of processes, cache and verbosity."""
-    parser.add_argument("-j", "--jobs", type=int, default=1, metavar="N", help="processes (same output for any N)")
+    """Add the options of cache and verbosity."""
     parser.add_argument("--cache", metavar="DIR|off", help="cache of loaded grammars (default: $SMT_CACHE)")
     add_quiet(parser)
 
@@ -109,6 +108,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     add("--forests-format", metavar="FORMAT", help="hypergraph format, NAME[,key=value...] (default: as `smt decode`)")
     add("--stats", metavar="FILE", help="write counts and CPU seconds as JSON")
     add_setting(parser)
+    add_jobs(parser)
     add_work(parser)
 
 
@@ -127,7 +127,7 @@ def run(host: Host, args: argparse.Namespace) -> None:
         Path(args.output),
         weights,
         format=args.forests_format,
-        jobs=args.jobs,
+        jobs=jobs_of(args),
         cache=args.cache,
         quiet=args.quiet,
         note=say,

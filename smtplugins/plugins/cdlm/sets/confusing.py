@@ -19,10 +19,11 @@ from smtformats.grammar.rules import Rule
 from smtplugins.contracts.errors import SmtError, UsageError
 from smtplugins.contracts.spec import Spec
 from smtplugins.contracts.tools.decoding import RuleTable, make_translator, read_sentences
-from smtplugins.contracts.tools.running import ModelConfig, RunConfig, default_runner, progress
+from smtplugins.contracts.tools.running import ModelConfig, RunConfig, make_runner, progress
 
 if TYPE_CHECKING:
     from smtplugins.contracts.data import Sentence
+    from smtplugins.contracts.runners import Jobs
     from smtplugins.contracts.tools.decoding import Translator
     from smtplugins.contracts.tools.files import ForestFiles
     from smtplugins.contracts.tools.graphs import Hypergraph
@@ -244,7 +245,7 @@ def keep_sets(
     weights: Mapping[str, float] | None = None,
     *,
     format: str | None = None,
-    jobs: int = 1,
+    jobs: Jobs = None,
     cache: str | None = None,
     quiet: bool = True,
     note: Callable[[str], None] = lambda text: None,
@@ -267,7 +268,7 @@ def keep_sets(
         getattr(translator.decoder, "load", lambda model: {})(translator.model)
         model = translator.model.weights
         files = ForestFiles.of(host, folder, format, translator.features(), model, None)
-        runner = host.registry.make("runners", default_runner(jobs))
+        runner = make_runner(host, jobs)
         done = runner.map(partial(_write_set, translator, files), sentences)
         for confused in progress(done, "sentences", total=len(sentences), quiet=quiet):
             totals.add(confused)

@@ -18,6 +18,7 @@ from smtplugins.contracts.tools.running import prepared_folder
 from smtplugins.plugins.cdlm.sets.confusing import BLM, TSRB, WORDS, WP, ConfusionSetting, read_text, write_words
 
 if TYPE_CHECKING:
+    from smtplugins.contracts.runners import Jobs
     from smtplugins.contracts.tools.running import Host
     from smtplugins.contracts.tools.tuning import Ended
 
@@ -55,7 +56,7 @@ def train(
     *,
     start: Mapping[str, float] | None = None,
     resume: bool = False,
-    jobs: int = 1,
+    jobs: Jobs = None,
     command: Sequence[str] = (),
     cache: str | None = None,
     quiet: bool = True,

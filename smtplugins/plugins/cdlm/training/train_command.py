@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from smtplugins.contracts.spec import Spec
-from smtplugins.contracts.tools.running import add_number, runs, sayer
+from smtplugins.contracts.tools.running import add_jobs, add_number, jobs_of, runs, sayer
 from smtplugins.plugins.cdlm.sets.confuse_command import add_setting, add_text, add_work, setting_of, there
 from smtplugins.plugins.cdlm.sets.confusing import read_weights
 from smtplugins.plugins.cdlm.training.rounds import LEARNER, Training, save, train
@@ -31,6 +31,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     add("--resume", action="store_true", help="resume the run in that folder")
     _add_learning(parser)
     add_setting(parser)
+    add_jobs(parser)
     add_work(parser)
 
 
@@ -79,7 +80,7 @@ def run(host: Host, args: argparse.Namespace) -> None:
         output / "training" if args.dir is None else Path(args.dir),
         start=None if args.weights is None else read_weights(host, there(args.weights)),
         resume=args.resume,
-        jobs=args.jobs,
+        jobs=jobs_of(args),
         command=runs.argv(),
         cache=args.cache,
         quiet=args.quiet,

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from smtplugins.contracts.errors import UsageError
 from smtplugins.contracts.spec import suggestion
-from smtplugins.contracts.tools.running import add_number, add_quiet, default_runner, hushed, runs
+from smtplugins.contracts.tools.running import add_jobs, add_number, add_quiet, hushed, jobs_of, make_runner, runs
 
 if TYPE_CHECKING:
     import argparse
@@ -68,7 +68,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     add("--table", metavar="FILE", help="phrase table for run.yaml (default: that of the input)")
     add("--lm", metavar="FILE", help="language model for run.yaml")
     add("-w", "--weights", metavar="FILE", help="weights for run.yaml")
-    add("-j", "--jobs", type=int, default=1, metavar="N", help="processes for parts that are not native (default: 1)")
+    add_jobs(parser, "processes for parts that are not native")
     add_quiet(parser, "no progress and no table")
 
 
@@ -121,7 +121,7 @@ def _steps(
     count, model, state = done if done is not None else (0, Model(), None)
     for number, (objective, metrics) in enumerate(run_folder.rows(), 1):
         table.row(number, objective, metrics)
-    runner = host.registry.make("runners", default_runner(args.jobs))
+    runner = make_runner(host, jobs_of(args))
     with hushed(args.quiet):
         task = TaskProblem(sequences, range(len(sequences)))
         for step in learner.learn(task, model, resume=state, seed=args.seed, runner=runner):

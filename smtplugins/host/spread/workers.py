@@ -1,0 +1,37 @@
+"""What runners of every kind do with the errors and items of their workers."""
+
+from __future__ import annotations
+
+import pickle
+from typing import Any
+
+from smtplugins.contracts.errors import SmtError
+
+
+def portable(error: Exception | SystemExit) -> Exception:
+    """The error if it can be pickled, else an SmtError with its message; SystemExit becomes an error, too."""
+    if isinstance(error, SystemExit):
+        from smtplugins.host.errors import exit_error
+
+        return exit_error(error)
+    try:
+        pickle.loads(pickle.dumps(error))
+    except Exception:
+        return SmtError(f"{type(error).__name__}: {error}")
+    return error
+
+
+def item_name(item: Any) -> str:
+    """What messages call an item: its id, that of the first of several parts, or itself."""
+    first = item[0] if isinstance(item, tuple) and item else item
+    return str(getattr(first, "id", first))
+
+
+def cost_of(item: Any) -> int:
+    """About how much work an item is: the words of a sentence or of a list, or 1."""
+    first = item[0] if isinstance(item, tuple) and item else item
+    if hasattr(first, "tokens"):
+        return len(first.tokens) + 1
+    if hasattr(first, "texts"):
+        return sum(map(len, first.texts)) // 8 + 1
+    return 1

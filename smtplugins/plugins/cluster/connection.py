@@ -1,0 +1,160 @@
+"""Clients of dask's schedulers: one for each cluster of a process, closed at its end."""
+
+from __future__ import annotations
+
+import atexit
+import contextlib
+import logging
+import os
+import time
+from collections.abc import Callable, Sequence
+from concurrent.futures import CancelledError
+from typing import TYPE_CHECKING, Any
+
+import dask
+from distributed import Client, LocalCluster
+from distributed.utils import get_mp_context
+
+from smtplugins.contracts.errors import SmtError, UsageError
+from smtplugins.plugins.cluster.worker import Assignment, Done, end_job
+
+if TYPE_CHECKING:
+    from distributed import Future
+
+_CONNECTIONS: dict[tuple[int, str, str, int], Connection] = {}
+_PATIENCE = 10.0
+"""Seconds to wait for a scheduler's answer to a first call."""
+_TICK = 1.0
+_SETTINGS = {
+    # Processes are forked from one that has imported what they need.
+    "distributed.worker.multiprocessing-method": "forkserver",
+    # What nobody looks at costs a few per cent.
+    "distributed.worker.profile.enabled": False,
+    "distributed.admin.system-monitor.interval": "10s",
+    "distributed.admin.tick.interval": "1s",
+    "distributed.admin.tick.limit": "10s",
+}
+_PRELOADED = ["distributed", "numpy", "smtplugins.plugins.cluster.worker"]
+
+
+def connect(address: str, scheduler_file: str, jobs: int) -> Connection:
+    """The connection to a cluster; it stays open for the next job."""
+    key = (os.getpid(), address, scheduler_file, jobs)
+    known = _CONNECTIONS.get(key)
+    if known is None or known.lost:
+        known = _CONNECTIONS[key] = Connection(address, scheduler_file, jobs)
+    return known
+
+
+@atexit.register
+def _close_all() -> None:
+    for key, connection in _CONNECTIONS.items():
+        if key[0] == os.getpid():
+            connection.close()
+
+
+class Connection:
+    """A client of a scheduler, with a cluster of its own if there is no scheduler to connect to."""
+
+    def __init__(self, address: str, scheduler_file: str, jobs: int) -> None:
+        # What matters is said by the runner; dask would print tracebacks of connections that end.
+        logging.getLogger("distributed").setLevel(logging.CRITICAL + 1)
+        self._where = address or scheduler_file
+        self._cluster = None if self._where else _local(jobs or os.cpu_count() or 1)
+        given: dict[str, Any] = {"scheduler_file": scheduler_file} if scheduler_file else {"address": address}
+        if self._cluster is not None:
+            given = {"address": self._cluster}
+        try:
+            self._client: Client = Client(**given, timeout=_PATIENCE, set_as_default=False)
+        except (OSError, ValueError) as error:
+            raise UsageError(
+                f"runner 'dask': no scheduler answers at {self._where} ({error}): start one with `dask scheduler`"
+            ) from None
+        self._counted, self._count = 0.0, 0
+
+    @property
+    def lost(self) -> bool:
+        """Whether the scheduler is gone."""
+        return bool(self._client.status != "running")
+
+    def workers(self) -> int:
+        """The number of workers, as it was a moment ago."""
+        now = time.monotonic()
+        if now > self._counted + _TICK:
+            self._counted = now
+            self._count = len(self._client.nthreads())
+        return self._count
+
+    def register(self, recipe: Assignment) -> None:
+        """Give a recipe to all workers, now and as they join."""
+        with self._told():
+            self._client.register_plugin(recipe, name=recipe.name)
+
+    def submit(self, key: str, function: Callable[..., Done], *arguments: Any) -> Future[Done]:
+        """Send a call."""
+        return self._client.submit(function, *arguments, key=key, pure=False)
+
+    def result(self, future: Future[Done]) -> Done:
+        """Wait for the result of a call."""
+        while True:
+            try:
+                done: Done = future.result(timeout=_TICK)
+            except CancelledError:
+                raise self._gone() from None
+            except TimeoutError:
+                if self.lost:
+                    raise self._gone() from None
+            else:
+                return done
+
+    def end(self, token: str) -> None:
+        """End a job on all workers."""
+        with self._told():
+            self._client.run(end_job, token)
+            self._client.unregister_worker_plugin(token)
+
+    def cancel(self, futures: Sequence[Future[Done]], token: str) -> None:
+        """Give a job up."""
+        if self.lost:
+            return
+        with contextlib.suppress(Exception):
+            self._client.cancel(list(futures), force=True)
+            self._client.unregister_worker_plugin(token)
+
+    def close(self) -> None:
+        """Close the client, and end the cluster if it is its own."""
+        with contextlib.suppress(Exception):
+            self._client.close(timeout=_TICK)
+        if self._cluster is not None:
+            with contextlib.suppress(Exception):
+                self._cluster.close(timeout=_PATIENCE)
+
+    @contextlib.contextmanager
+    def _told(self) -> Any:
+        """Errors of a scheduler that is gone say so."""
+        try:
+            yield
+        except OSError as error:
+            raise self._gone() from error
+
+    def _gone(self) -> SmtError:
+        return SmtError(
+            f"the scheduler{f' at {self._where}' if self._where else ''} is gone: start it and its workers again, then "
+            "repeat the command (with --resume where there is a run folder)"
+        )
+
+
+def _local(jobs: int) -> LocalCluster:
+    """Worker processes of this machine, which a nanny starts again if they die."""
+    dask.config.set(_SETTINGS)
+    # After the one call in which dask chooses what is imported.
+    get_mp_context().set_forkserver_preload(_PRELOADED)
+    return LocalCluster(
+        n_workers=jobs,
+        threads_per_worker=1,
+        processes=True,
+        dashboard_address=None,
+        memory_limit=0,
+        silence_logs=50,
+        host="127.0.0.1",
+    )

@@ -1,0 +1,171 @@
+"""Spread items over the workers of dask.distributed; results come in the order of the items."""
+
+from __future__ import annotations
+
+import collections
+import itertools
+import pickle
+import uuid
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from smtplugins.contracts.errors import SmtError, UsageError
+from smtplugins.contracts.tools.running import Loading, cost_of, item_name
+
+if TYPE_CHECKING:
+    from distributed import Future
+
+    from smtplugins.plugins.cluster.connection import Connection
+    from smtplugins.plugins.cluster.worker import Done
+
+_SECONDS = 0.25
+"""What a batch should take: long beside its way through the scheduler, short beside the end of a job."""
+_GROWTH = 4
+_AHEAD = 3
+"""Batches for each worker: one in work, one that waits there, one whose results wait here."""
+
+
+class Dask:
+    """Workers of dask.distributed: of the scheduler at ``address`` or in ``scheduler_file``, or ``jobs`` new ones here.
+
+    At most ``window`` items are on their way. Workers may join, leave and die: what they were doing is done again by
+    others. An item of which several die is named.
+    """
+
+    def __init__(
+        self,
+        *,
+        address: str = "",
+        scheduler_file: str = "",
+        jobs: int = 0,
+        window: int = 4096,
+        loading: Callable[[], Loading],
+    ) -> None:
+        if jobs < 0 or window < 1:
+            raise UsageError(f"runner 'dask': expected positive numbers, found {jobs=}, {window=}")
+        if bool(address) + bool(scheduler_file) + bool(jobs) > 1:
+            raise UsageError("runner 'dask': expected one of address, scheduler_file and jobs (-j), found several")
+        try:
+            import distributed  # noqa: F401
+        except ImportError:
+            raise UsageError("runner 'dask' needs dask.distributed: pip install 'smtplugins[cluster]'") from None
+        self._connected = (address, scheduler_file, jobs)
+        self._window = window
+        self._loading = loading
+
+    def map(
+        self, function: Callable[..., Any], items: Iterable[Any], *, setup: Callable[[], Any] | None = None
+    ) -> Iterator[Any]:
+        """Yield the results in the order of the items."""
+        from smtplugins.plugins.cluster.connection import connect
+        from smtplugins.plugins.cluster.worker import packed
+
+        recipe = packed(self._loading(), function, setup)
+        connection = connect(*self._connected)
+        job = _Job(connection, recipe, items, self._window)
+        try:
+            yield from job.results()
+            job.end()
+        except BaseException:
+            # Interrupted, failed, or abandoned by the caller: pending results are not needed.
+            job.cancel()
+            raise
+
+
+@dataclass
+class _Batch:
+    items: list[Any]
+    cost: int
+    future: Future[Done]
+
+
+class _Job:
+    """The batches of a job that are on their way."""
+
+    def __init__(self, connection: Connection, recipe: bytes, items: Iterable[Any], window: int) -> None:
+        self._connection = connection
+        self._token = f"smt-{uuid.uuid4().hex}"
+        self._items = iter(items)
+        self._window = window
+        self._batches: collections.deque[_Batch] = collections.deque()
+        self._rate = 0.0  # seconds for a unit of cost
+        self._size = 1.0  # cost of the next batch
+        self._number = itertools.count()
+        from smtplugins.plugins.cluster.worker import Assignment
+
+        connection.register(Assignment(self._token, recipe))
+
+    def results(self) -> Iterator[Any]:
+        """The results, in order."""
+        self._fill()
+        while self._batches:
+            batch = self._batches[0]
+            done = self._wait(batch)
+            if done is None:
+                continue
+            self._batches.popleft()
+            self._learn(batch, done)
+            self._fill()
+            yield from pickle.loads(done.results)
+            if done.failure is not None:
+                raise done.failure.error from SmtError(f"in a worker process:\n{done.failure.trace}")
+
+    def end(self) -> None:
+        """Let workers close what they made; an error there fails the job."""
+        self._connection.end(self._token)
+
+    def cancel(self) -> None:
+        """Give up what is on its way."""
+        self._connection.cancel([batch.future for batch in self._batches], self._token)
+
+    def _fill(self) -> None:
+        """Send batches until enough are on their way."""
+        limit = _AHEAD * max(1, self._connection.workers())
+        waiting = sum(len(batch.items) for batch in self._batches)
+        while len(self._batches) < limit and waiting < self._window:
+            items = self._take(self._window - waiting)
+            if not items:
+                return
+            waiting += len(items)
+            self._batches.append(self._sent(items))
+
+    def _take(self, most: int) -> list[Any]:
+        taken: list[Any] = []
+        total = 0
+        for item in itertools.islice(self._items, most):
+            taken.append(item)
+            total += cost_of(item)
+            if total >= self._size:
+                break
+        return taken
+
+    def _sent(self, items: list[Any]) -> _Batch:
+        from smtplugins.plugins.cluster.worker import run_batch
+
+        data = pickle.dumps(items, pickle.HIGHEST_PROTOCOL)
+        key = f"{self._token}-{next(self._number)}"
+        return _Batch(items, sum(map(cost_of, items)), self._connection.submit(key, run_batch, self._token, data))
+
+    def _learn(self, batch: _Batch, done: Done) -> None:
+        """Make batches so large that they take the time that they should."""
+        rate = done.seconds / max(batch.cost, 1)
+        # Tables are loaded with the first items, which says nothing of others.
+        self._rate = min(rate, 1.25 * self._rate) if self._rate else rate
+        self._size = max(1.0, min(_SECONDS / max(self._rate, 1e-9), _GROWTH * self._size))
+
+    def _wait(self, batch: _Batch) -> Done | None:
+        """The results of the first batch; None if it was sent again, an item each."""
+        from distributed import KilledWorker
+
+        try:
+            return self._connection.result(batch.future)
+        except KilledWorker as killed:
+            if len(batch.items) == 1:
+                raise SmtError(
+                    f"item {item_name(batch.items[0])}: {killed.allowed_failures + 1} workers died of it, one after "
+                    "the other (out of memory?)"
+                ) from None
+            self._batches.popleft()
+            self._batches.extendleft([self._sent([item]) for item in reversed(batch.items)])
+            return None

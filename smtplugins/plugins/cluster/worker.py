@@ -1,0 +1,114 @@
+"""What runs on a worker: it makes what a job needs once, from the recipe that every worker is given as it joins."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import pickle
+import threading
+import time
+from dataclasses import dataclass
+from typing import Any
+
+from distributed import WorkerPlugin
+
+from smtplugins.contracts.errors import SmtError
+from smtplugins.contracts.runners import close_state
+from smtplugins.contracts.tools.running import portable
+
+_RECIPES: dict[str, bytes] = {}
+_JOBS: dict[str, _Job] = {}
+# One item at a time: decoders and features belong to one thread, and the working directory to the process.
+_LOCK = threading.RLock()
+
+
+@dataclass(frozen=True)
+class Failure:
+    """The error of an item or of what a job needs, and where it happened."""
+
+    error: Exception
+    trace: str
+
+
+@dataclass(frozen=True)
+class Done:
+    """The pickled results of a batch, up to the item that failed; ``seconds`` of work without what came before it."""
+
+    results: bytes
+    seconds: float
+    failure: Failure | None = None
+
+
+class Assignment(WorkerPlugin):  # type: ignore[misc]
+    """The scheduler gives the recipe of a job to each worker, also to those that join later."""
+
+    def __init__(self, token: str, data: bytes) -> None:
+        self.name = token
+        self._data = data
+
+    def setup(self, worker: Any) -> None:
+        """Keep the recipe on a worker."""
+        _RECIPES[self.name] = self._data
+
+    def teardown(self, worker: Any) -> None:
+        """Forget the job."""
+        with contextlib.suppress(Exception):
+            end_job(self.name)
+
+
+@dataclass(frozen=True)
+class _Job:
+    function: Any
+    state: Any
+    stateful: bool
+
+    def do(self, item: Any) -> Any:
+        return self.function(self.state, item) if self.stateful else self.function(item)
+
+
+def packed(loading: Any, function: Any, setup: Any) -> bytes:
+    """The recipe of a job: plugins come first, so that what they define is known when the rest is read."""
+    import cloudpickle
+
+    return pickle.dumps((loading, os.getcwd(), cloudpickle.dumps((function, setup))))
+
+
+def run_batch(token: str, data: bytes) -> Done:
+    """Do some items of a job; an error ends the batch."""
+    with _LOCK:
+        results: list[Any] = []
+        begun = time.perf_counter()
+        try:
+            job = _job(token)
+            begun = time.perf_counter()
+            for item in pickle.loads(data):
+                results.append(job.do(item))
+            failure = None
+        except (Exception, SystemExit) as error:
+            import traceback
+
+            failure = Failure(portable(error), traceback.format_exc())
+        seconds = time.perf_counter() - begun
+        return Done(pickle.dumps(results, pickle.HIGHEST_PROTOCOL), seconds, failure)
+
+
+def _job(token: str) -> _Job:
+    if token not in _JOBS:
+        if token not in _RECIPES:
+            raise SmtError("this worker lost the recipe of its job")
+        loading, folder, inner = pickle.loads(_RECIPES[token])
+        if os.path.isdir(folder):
+            os.chdir(folder)
+        loading.host()
+        function, setup = pickle.loads(inner)
+        _JOBS[token] = _Job(function, None if setup is None else setup(), setup is not None)
+    return _JOBS[token]
+
+
+def end_job(token: str) -> None:
+    """Close what a job made on this worker, if it did anything here."""
+    with _LOCK:
+        _RECIPES.pop(token, None)
+        job = _JOBS.pop(token, None)
+        if job is not None:
+            close_state(job.state)
