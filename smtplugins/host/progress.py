@@ -6,11 +6,34 @@ import contextlib
 import contextvars
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sized
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
+
+if TYPE_CHECKING:
+    from rich.progress import Progress
 
 T = TypeVar("T")
 _HUSHED = contextvars.ContextVar("hushed", default=False)
-_shown = False
+_shown: _Bar | None = None
+
+
+class _Bar:
+    """The bar that is shown, with what is said beside its label."""
+
+    def __init__(self, bar: Progress, label: str, total: int | None) -> None:
+        self._bar, self._label = bar, label
+        self._task = bar.add_task(label, total=total)
+
+    def advance(self) -> None:
+        self._bar.advance(self._task)
+
+    def say(self, text: str) -> None:
+        self._bar.update(self._task, description=f"{self._label}, {text}" if text else self._label)
+
+
+def say_beside(text: str) -> None:
+    """Show a text, such as the number of workers, beside the label of the bar, if one is shown."""
+    if _shown is not None:
+        _shown.say(text)
 
 
 @contextlib.contextmanager
@@ -31,7 +54,7 @@ def progress(
     A sequence has its length as ``total``. A function is called for it if there is a bar.
     """
     global _shown
-    if quiet or _shown or _HUSHED.get() or not sys.stderr.isatty():
+    if quiet or _shown is not None or _HUSHED.get() or not sys.stderr.isatty():
         yield from items
         return
     from rich.console import Console
@@ -54,11 +77,10 @@ def progress(
     if total is not None:
         columns += [TextColumn("left"), TimeRemainingColumn()]
     with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task(label, total=total)
-        _shown = True
+        _shown = _Bar(bar, label, total)
         try:
             for item in items:
                 yield item
-                bar.advance(task)
+                _shown.advance()
         finally:
-            _shown = False
+            _shown = None

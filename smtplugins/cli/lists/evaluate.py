@@ -11,6 +11,7 @@ from smtplugins.cli import options
 from smtplugins.cli.lists.systems import add_formats, formats_of
 from smtplugins.contracts.errors import UsageError
 from smtplugins.host import printing as tables
+from smtplugins.host.command_options import add_jobs
 from smtplugins.host.judge.significance import CORRECTIONS, SAMPLES, TESTS
 
 if TYPE_CHECKING:
@@ -47,6 +48,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help="write the scores of each sentence: a table with a column SYSTEM/METRIC for each, or JSON lines if the "
         "name ends in .jsonl; the runs of a system are SYSTEM[1], SYSTEM[2] ..",
     )
+    add_jobs(parser)
     options.add_score_cache(parser)
     options.add_table(parser)
     options.add_manifest(parser)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 
 from smtplugins.cli import options
+from smtplugins.host.command_options import add_jobs
 from smtplugins.host.files.opening import find_format
 
 
@@ -45,14 +46,7 @@ def _add_models(parser: argparse.ArgumentParser) -> None:
         help="training iterations of the model itself (default: 5; ibm3 and ibm4: 3; eflomal: by the size of the text)",
     )
     group.add_argument("--seed", type=int, metavar="N", help="random seed of eflomal, which samples (default: 1)")
-    group.add_argument(
-        "-j",
-        "--jobs",
-        type=int,
-        default=1,
-        metavar="N",
-        help="2 trains both directions in parallel, with the same result (default: 1)",
-    )
+    add_jobs(group, "2 trains both directions in parallel, with the same result")
 
 
 def _add_directions(parser: argparse.ArgumentParser) -> None:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from smtplugins.cli import options
 from smtplugins.cli.systems.prepare import add_limits, add_words
+from smtplugins.host.command_options import add_jobs
 
 if TYPE_CHECKING:
     from smtplugins.host.train.build_folder import StepCost
@@ -64,7 +65,7 @@ def _add_models(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--learner", metavar="NAME[,key=value...]", help="learner of the loop (default: mert)")
     group.add_argument("--iterations", type=int, metavar="N", help="maximum number of iterations (default: 10)")
     group.add_argument("--seed", type=int, default=1, metavar="N", help="random seed (default: 1)")
-    group.add_argument("-j", "--jobs", type=int, default=1, metavar="N", help="processes, same result for any N")
+    add_jobs(group, "processes, same result for any N")
     group.add_argument("--memory", metavar="SIZE", help="sort on disk beyond this size: 500M, 8G")
 
 
@@ -82,6 +83,7 @@ def run(args: argparse.Namespace) -> None:
 
 def _show_plan(system: TrainedSystem, plugins: list[str]) -> None:
     """Print the plan as a script."""
+    from smtplugins.host.spread.choice import RUNNER
     from smtplugins.host.train.build_folder import PLUGINS, all_plugins, shell_line
 
     folder = shlex.quote(str(system.folder))
@@ -89,6 +91,8 @@ def _show_plan(system: TrainedSystem, plugins: list[str]) -> None:
     options.show(f"set -e\nmkdir -p {folder}\ncd {folder}")
     if names := all_plugins(plugins):
         options.show(f"export {PLUGINS}={shlex.quote(','.join(names))}")
+    if system.runner is not None:
+        options.show(f"export {RUNNER}={shlex.quote(system.runner)}")
     made: set[str] = set()
     for step in system.steps:
         parents = sorted({os.path.dirname(name) for name in step.makes if os.path.dirname(name)} - made)

@@ -8,7 +8,7 @@ from smtplugins.host.config.run_yaml import ModelConfig, RunConfig, load_config
 from smtplugins.host.errors import exit_error
 from smtplugins.host.host import Host
 from smtplugins.host.loading.manager import load_plugins
-from smtplugins.host.progress import hushed, progress
+from smtplugins.host.progress import hushed, progress, say_beside
 from smtplugins.host.runs import RunDirectory, prepared_folder
 from smtplugins.host.scores.batch_scores import BatchScores, in_batches
 from smtplugins.host.scores.command_files import command_files
@@ -49,6 +49,7 @@ __all__ = [
     "prepared_folder",
     "progress",
     "runs",
+    "say_beside",
     "sayer",
     "split_command",
     "start_command",

@@ -28,7 +28,7 @@ from smtplugins.host.files.opening import find_format, open_known
 from smtplugins.host.progress import hushed, progress
 
 if TYPE_CHECKING:
-    from smtplugins.contracts.runners import Runner
+    from smtplugins.contracts.runners import Jobs, Runner
     from smtplugins.host.estimate.aligners import Stage
     from smtplugins.host.host import AnySpec, Host
 
@@ -88,35 +88,34 @@ def _train_and_align(
     host: Host,
     text: Iterable[tuple[Words, Words]],
     stages: Sequence[Stage],
-    jobs: int,
+    jobs: Jobs,
     note: Note,
     quiet: bool,
 ) -> Iterator[Directions]:
     """Train models on the text and align it in both directions. Pairs that are empty or too long get no links.
 
-    With two jobs, each direction runs in its own process.
+    A runner spreads the two directions; a model reads all of the text, so there is no more to spread.
     """
     from smtplugins.host.estimate.aligners import align_words, check_library
-    from smtplugins.host.spread.choice import default_runner
+    from smtplugins.host.spread.choice import PROCESSES, SERIAL, default_runner
 
     check_library()
     pairs = list(text)
     spec = default_runner(jobs)
-    if jobs == 1 or "thot" in sys.modules:
+    if spec.name == PROCESSES:
         # If the library is already loaded its threads may be running, and a forked process would wait for them forever.
-        spec, jobs = default_runner(1), 1
-    else:
-        spec = Spec(spec.name, {"jobs": 2, "chunk": 1})
+        spec = Spec(SERIAL) if "thot" in sys.modules else Spec(PROCESSES, {"jobs": 2, "chunk": 1})
+    apart = spec.name != SERIAL
     sides = [[pair[side] for pair in pairs] for side in (0, 1)]
 
     def one_way(forward: bool) -> tuple[list[list[int]], int]:
         first, second = sides if forward else sides[::-1]
-        with hushed(jobs > 1):
+        with hushed(apart):
             return align_words(stages, first, second, quiet=quiet)
 
     runner: Runner = host.registry.make("runners", spec)
     done = runner.map(one_way, (True, False))
-    (forward, longest), (backward, _) = progress(done, "directions", total=2, quiet=quiet) if jobs > 1 else done
+    (forward, longest), (backward, _) = progress(done, "directions", total=2, quiet=quiet) if apart else done
     _tell_left_out(pairs, longest, note)
     for (source, target), ahead, back in zip(pairs, forward, backward, strict=True):
         yield Directions(
@@ -221,7 +220,7 @@ class AlignSettings:
     iterations: int | None
     heuristic: str
     seed: int | None
-    jobs: int
+    jobs: Jobs
     keep: tuple[FileName | None, FileName | None]
 
 

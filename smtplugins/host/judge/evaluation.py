@@ -20,12 +20,14 @@ from smtplugins.host.judge import in_sample
 from smtplugins.host.judge.sentence_scores import SentenceScores, score_sentences
 from smtplugins.host.judge.significance import Judgement, SignificancePlan, judge
 from smtplugins.host.pooling.origins import COLUMNS, chosen_rows, count_chosen, shown_counts
+from smtplugins.host.spread.workers import spread
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from smtformats import Format
     from smtplugins.contracts.metrics import Metric
+    from smtplugins.contracts.runners import Runner
     from smtplugins.host.judge.postprocess import Post
 
 
@@ -196,12 +198,13 @@ def evaluate(
     allow_partial: bool = False,
     format: str | Mapping[str, str] | None = None,
     formats: Iterable[Format] | None = None,
+    runner: Runner | None = None,
 ) -> Evaluation:
     """Score every system under every metric, with the intervals and tests against the first system set by ``plan``.
 
     ``tuned_on`` names runs, manifests or files that weights were learnt from; scores on the same sentences are marked
     in-sample. Outputs inside the folder of their learning run are recognised without it. ``sentences`` also scores
-    each sentence.
+    each sentence. ``runner`` spreads the outputs of systems, and their samples.
     """
     if not systems:
         raise UsageError("systems: expected at least one, found none")
@@ -223,13 +226,15 @@ def evaluate(
     pairs: list[PairScore] = []
     kept_stats: list[dict[str, list[NDArray[Any]]]] = []
     for metric in metrics:
-        extract = _extractor(metric, references, source_texts)
+        all_runs = [run for runs in hypotheses.values() for run in runs]
+        given = list(spread(_stats, all_runs, _Judge(metric, references, source_texts), runner))
+        signature = given[-1][1] + changed + plan.signature() + partial
+        rest = iter(given)
         stats = {
-            name: [_check_stats(extract(run), metric, texts.systems[name][i], kept) for i, run in enumerate(runs)]
+            name: [_check_stats(next(rest)[0], metric, texts.systems[name][i], kept) for i in range(len(runs))]
             for name, runs in hypotheses.items()
         }
-        signature = metric.signature() + changed + plan.signature() + partial
-        judgements = judge(metric, list(stats.values()), plan)
+        judgements = judge(metric, list(stats.values()), plan, runner)
         for (name, runs), judgement in zip(stats.items(), judgements, strict=True):
             scores.append(_score(name, metric, judgement, plan, signature + tuned[name], len(runs)))
         if plan.all_pairs:
@@ -399,14 +404,26 @@ def _pick(texts: Texts, kept: Iterable[int]) -> list[str]:
     return [texts.texts[i] or "" for i in kept]
 
 
-def _extractor(
-    metric: Metric, references: Sequence[Sequence[str]], sources: Sequence[str] | None
-) -> Callable[[Sequence[str]], NDArray[Any]]:
-    """A function from hypotheses to statistics; a `PreparedMetric` processes the references once for all systems."""
-    if references and sources is None and isinstance(metric, PreparedMetric):
-        prepared = metric.prepare(references)
-        return lambda hypotheses: prepared.stats(hypotheses)
-    return lambda hypotheses: metric.stats(hypotheses, references, sources)
+@dataclass(frozen=True)
+class _Judge:
+    """A metric and what it needs; called, it makes the function from hypotheses to statistics."""
+
+    metric: Metric
+    references: Sequence[Sequence[str]]
+    sources: Sequence[str] | None
+
+    def __call__(self) -> Callable[[Sequence[str]], tuple[Any, str]]:
+        """Statistics come with the signature, which some metrics complete when they read references."""
+        metric, references, sources = self.metric, self.references, self.sources
+        # The references are processed once for all systems.
+        if references and sources is None and isinstance(metric, PreparedMetric):
+            prepared = metric.prepare(references)
+            return lambda hypotheses: (prepared.stats(hypotheses), metric.signature())
+        return lambda hypotheses: (metric.stats(hypotheses, references, sources), metric.signature())
+
+
+def _stats(judged: Callable[[Sequence[str]], tuple[Any, str]], hypotheses: Sequence[str]) -> tuple[Any, str]:
+    return judged(hypotheses)
 
 
 def _check_stats(stats: Any, metric: Metric, output: Texts, kept: Sequence[int]) -> NDArray[Any]:

@@ -10,6 +10,7 @@ other system's, its p-values are too small even though neither system is better 
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from smtplugins.contracts.metrics import Metric
+    from smtplugins.contracts.runners import Runner
 
 TESTS = {
     "bootstrap": "paired bootstrap with intervals, as sacrebleu (p is close to that of a one-tailed test)",
@@ -155,8 +157,13 @@ class Judgement:
         return self.pairs[0] if self.pairs else {}
 
 
-def judge(metric: Metric, systems: Sequence[Sequence[NDArray[Any]]], plan: SignificancePlan) -> list[Judgement]:
-    """Judge systems by the statistics of their runs; the first is the baseline of the tests."""
+def judge(
+    metric: Metric, systems: Sequence[Sequence[NDArray[Any]]], plan: SignificancePlan, runner: Runner | None = None
+) -> list[Judgement]:
+    """Judge systems by the statistics of their runs; the first is the baseline of the tests.
+
+    ``runner`` spreads the runs to draw samples of.
+    """
     import numpy as np
 
     from smtplugins.core.metrics import resampling
@@ -168,7 +175,7 @@ def judge(metric: Metric, systems: Sequence[Sequence[NDArray[Any]]], plan: Signi
         judgements.append(Judgement(float(scores.mean()), deviation))
     sampled: NDArray[Any] | None = None
     if plan.intervals:
-        sampled = _sample_scores(metric, systems, plan)
+        sampled = _sample_scores(metric, systems, plan, runner)
         for judgement, column in zip(judgements, sampled.T, strict=True):
             judgement.low, judgement.high = resampling.interval(column, plan.level or LEVEL)
     means = [judgement.score for judgement in judgements]
@@ -214,20 +221,28 @@ def _test(
     return _on_sentences(metric, systems, test)
 
 
-def _sample_scores(metric: Metric, systems: Sequence[Sequence[NDArray[Any]]], plan: SignificancePlan) -> NDArray[Any]:
+def _sample_scores(
+    metric: Metric, systems: Sequence[Sequence[NDArray[Any]]], plan: SignificancePlan, runner: Runner | None
+) -> NDArray[Any]:
     """Scores of bootstrap samples: samples x systems."""
     import numpy as np
 
-    from smtplugins.core.metrics import resampling
-
-    runs = [run for system in systems for run in system]
-    count = plan.count("bootstrap")
-    sums = resampling.bootstrap_sums(np.stack(runs), count, plan.seed)
-    scores = np.asarray(metric.score(sums))
+    runs = np.stack([run for system in systems for run in system])
+    draw = functools.partial(_drawn_scores, metric, plan)
+    # Samples are those of the seed, whatever systems they are drawn for.
+    scores = draw(runs) if runner is None else np.concatenate(list(runner.map(draw, np.split(runs, len(runs)))))
     starts = np.cumsum([0] + [len(system) for system in systems[:-1]])
     sizes = np.array([len(system) for system in systems])
     means: NDArray[Any] = np.add.reduceat(scores, starts, axis=0).T / sizes
     return means
+
+
+def _drawn_scores(metric: Metric, plan: SignificancePlan, runs: NDArray[Any]) -> NDArray[Any]:
+    import numpy as np
+
+    from smtplugins.core.metrics import resampling
+
+    return np.asarray(metric.score(resampling.bootstrap_sums(runs, plan.count("bootstrap"), plan.seed)))
 
 
 def _randomise(metric: Metric, systems: Sequence[Sequence[NDArray[Any]]], plan: SignificancePlan) -> list[float]:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, cast
 from smtplugins.host.arguments import listed
 
 if TYPE_CHECKING:
+    from smtplugins.contracts.runners import Jobs
     from smtplugins.host.files.opening import Path
     from smtplugins.host.host import AnySpec, Host
     from smtplugins.host.train.training import TrainedSystem
@@ -42,7 +43,7 @@ class Building:
         iterations: int | None = None,
         memory: int | None = None,
         seed: int = 1,
-        jobs: int = 1,
+        jobs: Jobs = None,
         resume: bool = False,
         dry: bool = False,
         plugins: Sequence[str] = (),
@@ -56,7 +57,8 @@ class Building:
         of :meth:`prepare`; ``align`` is the model of :meth:`align`, ``order`` that of the language model; ``learner``
         and ``iterations`` are those of :meth:`tune_decoder`. ``memory``: bytes beyond which to sort on disk. Each step
         is a command in a process of its own, loads ``plugins`` (files or modules), and is not repeated with
-        ``resume``; a killed call goes on to the same bytes. ``dry``: run none.
+        ``resume``; a killed call goes on to the same bytes. ``jobs``: processes of each, or a runner for those that
+        take one. ``dry``: run none.
         """
         from smtplugins.contracts.recipes import Ingredients
         from smtplugins.contracts.spec import Spec
@@ -75,7 +77,7 @@ class Building:
             metric=str(Spec.of(metric)),
             learner=None if learner is None else str(Spec.of(learner)),
             iterations=iterations,
-            ingredients=Ingredients(aligner=align, order=order, seed=seed, jobs=jobs, memory=memory),
+            ingredients=Ingredients(aligner=align, order=order, seed=seed, memory=memory),
         )
         place = pathlib.Path(folder)
-        return train(cast("Host", self), plan, place, resume=resume, dry=dry, plugins=plugins, quiet=quiet)
+        return train(cast("Host", self), plan, place, resume=resume, dry=dry, plugins=plugins, jobs=jobs, quiet=quiet)

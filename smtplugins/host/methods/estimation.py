@@ -9,6 +9,7 @@ from smtplugins.host.arguments import listed
 
 if TYPE_CHECKING:
     from smtformats.alignment.links import Alignment
+    from smtplugins.contracts.runners import Jobs
     from smtplugins.core.lm.estimate import Estimate
     from smtplugins.host.estimate.align import Text
     from smtplugins.host.estimate.mix_lm import MixedLm
@@ -72,7 +73,7 @@ class Estimation:
         iterations: int | None = None,
         heuristic: str = "grow-diag-final-and",
         seed: int | None = None,
-        jobs: int = 1,
+        jobs: Jobs = None,
         keep_forward: Path | None = None,
         keep_backward: Path | None = None,
         note: Note = lambda text: None,

@@ -50,6 +50,7 @@ class Judging:
         post: str | Post | None = None,
         allow_partial: bool = False,
         format: str | Mapping[str, str] | None = None,
+        jobs: Jobs = None,
     ) -> Evaluation:
         """Score systems (the first is the baseline) against references.
 
@@ -61,12 +62,13 @@ class Judging:
         and test for the number of pairs. ``sentences``: a file for the scores of sentences, a table or ``.jsonl``.
         ``tuned_on``: runs or files that weights were learnt from, to mark in-sample scores. ``post``: postprocessing
         of hypotheses, such as ``detok:en``. ``allow_partial``: judge the ids that all files have. ``format``: of the
-        files of all systems, or by name.
+        files of all systems, or by name. ``jobs``: processes, or a runner, for many systems.
         """
         from smtplugins.host.judge.evaluation import evaluate
         from smtplugins.host.judge.postprocess import make_post
         from smtplugins.host.judge.sentence_scores import check_path
         from smtplugins.host.judge.significance import SignificancePlan
+        from smtplugins.host.spread.choice import parallel_runner
 
         host = cast("Host", self)
         if sentences is not None:
@@ -85,6 +87,7 @@ class Judging:
             allow_partial=allow_partial,
             format=format,
             formats=host.formats(),
+            runner=parallel_runner(host, jobs),
         )
         if sentences is not None and result.sentences is not None:
             result.sentences.write(sentences)

@@ -7,6 +7,7 @@ cannot be used is no error: scores are computed, and a note says so.
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import math
 import mmap
@@ -103,6 +104,10 @@ class ScoreCache:
         self.hits = self.stored = 0
         # Shared by processes forked later, so that one of them alone tells the user.
         self._told = mmap.mmap(-1, 1)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        again = functools.partial(ScoreCache, version=self._version, files=self._files, width=self._width)
+        return again, (ScoreFolder(self._folder, self._note), self._scorer)
 
     def __enter__(self) -> ScoreCache:
         return self

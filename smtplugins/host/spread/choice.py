@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from smtplugins.host.config.run_yaml import RunConfig
     from smtplugins.host.host import Host
 
-VARIABLE = "SMT_RUNNER"
+RUNNER = "SMT_RUNNER"
 SERIAL, PROCESSES = "serial", "processes"
 
 
@@ -24,7 +24,7 @@ def default_runner(jobs: Jobs, configured: Spec | None = None) -> Spec:
     Without any, it is that of ``$SMT_RUNNER``, else the configured one, else serial.
     """
     if jobs is None:
-        given = os.environ.get(VARIABLE, "").strip()
+        given = os.environ.get(RUNNER, "").strip()
         return Spec.of(given) if given else configured or Spec(SERIAL)
     if not isinstance(jobs, int):
         return Spec.of(jobs)
@@ -36,6 +36,21 @@ def default_runner(jobs: Jobs, configured: Spec | None = None) -> Spec:
 def apart(runner: Spec) -> Spec:
     """The runner for a few long items, each of which is worth a process."""
     return Spec(runner.name, {**runner.options, "chunk": 1}) if runner.name == PROCESSES else runner
+
+
+def parallel_runner(host: Host, jobs: Jobs) -> Runner | None:
+    """The runner that ``jobs`` names, or None if it works on one item after another."""
+    return None if default_runner(jobs).name == SERIAL else make_runner(host, jobs)
+
+
+def named_runner(host: Host, jobs: Jobs) -> str | None:
+    """The runner that ``jobs`` or the environment name, checked, as text; None for a number of processes."""
+    if isinstance(jobs, int):
+        default_runner(jobs)
+        return None
+    spec = default_runner(jobs)
+    host.registry.check("runners", spec)
+    return None if spec.name == SERIAL else str(spec)
 
 
 def make_runner(host: Host, jobs: Jobs, config: RunConfig | None = None) -> Runner:

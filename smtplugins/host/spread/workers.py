@@ -2,10 +2,26 @@
 
 from __future__ import annotations
 
+import functools
 import pickle
-from typing import Any
+from collections.abc import Callable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from smtplugins.contracts.errors import SmtError
+
+if TYPE_CHECKING:
+    from smtplugins.contracts.runners import Runner
+
+_Result = TypeVar("_Result")
+
+
+def spread(
+    function: Callable[[Any, Any], _Result], items: Sequence[Any], setup: Callable[[], Any], runner: Runner | None
+) -> Iterator[_Result]:
+    """The results of ``function(setup(), item)``, by a runner if there is one."""
+    return (
+        map(functools.partial(function, setup()), items) if runner is None else runner.map(function, items, setup=setup)
+    )
 
 
 def portable(error: Exception | SystemExit) -> Exception:

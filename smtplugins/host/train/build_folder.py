@@ -17,7 +17,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +26,7 @@ from smtplugins.contracts.recipes import RecipeStep
 from smtplugins.host.arguments import argument
 from smtplugins.host.loading.manager import names_in
 from smtplugins.host.runs import file_hash, sweep
+from smtplugins.host.spread.choice import RUNNER
 
 PLUGINS = "SMT_PLUGINS"
 _CACHES = ("SMT_CACHE", "SMT_SCORE_CACHE")
@@ -67,10 +68,19 @@ def shell_line(step: RecipeStep) -> str:
 
 
 class BuildFolder:
-    """Runs steps in a folder; ``say`` is told where the work stands, ``plugins`` are loaded by the commands."""
+    """Runs steps in a folder; ``say`` is told where the work stands.
+
+    ``plugins`` are loaded by the commands, ``runner`` spreads the work of those without a number of jobs.
+    """
 
     def __init__(
-        self, path: Path, say: Callable[[str], None], *, plugins: Sequence[str] = (), quiet: bool = False
+        self,
+        path: Path,
+        say: Callable[[str], None],
+        *,
+        plugins: Sequence[str] = (),
+        runner: str | None = None,
+        quiet: bool = False,
     ) -> None:
         self.path = path
         self._say, self._quiet = say, quiet
@@ -78,7 +88,8 @@ class BuildFolder:
         self._shown_plugins = f"{PLUGINS}={shlex.quote(','.join(names))} " if names else ""
         caches = {name: os.environ.get(name, "") for name in _CACHES}
         places = {name: os.path.abspath(place) for name, place in caches.items() if place not in ("", "off")}
-        self._environment = {**os.environ, PLUGINS: ",".join(names), **places}
+        spread = {} if runner is None else {RUNNER: runner}
+        self._environment = {**os.environ, PLUGINS: ",".join(names), **places, **spread}
 
     @contextlib.contextmanager
     def alone(self) -> Iterator[None]:
@@ -168,7 +179,7 @@ class BuildFolder:
             target.parent.mkdir(parents=True, exist_ok=True)
         cost = self._process(step)
         made = {name: _hashes(self.path / name) for name in step.makes}
-        write_json(self._record_of(step), {"command": list(step.command), "made": made})
+        write_json(self._record_of(step), {"command": _without_jobs(step.command), "made": made})
         return cost
 
     def _process(self, step: RecipeStep) -> StepCost:
@@ -203,6 +214,11 @@ class BuildFolder:
         if aside is not None and step.output is not None:
             os.replace(aside, self.path / step.output)
         return StepCost(step.name, seconds, usage.ru_utime + usage.ru_stime, usage.ru_maxrss * 1024)
+
+
+def without_jobs(step: RecipeStep) -> RecipeStep:
+    """A step without its number of jobs, for a runner."""
+    return replace(step, command=tuple(_without_jobs(step.command)))
 
 
 def _without_jobs(command: Sequence[str]) -> list[str]:

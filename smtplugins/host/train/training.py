@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,11 +14,13 @@ from smtplugins.contracts.recipes import Recipe, RecipeStep
 from smtplugins.contracts.spec import Spec
 from smtplugins.host import runs
 from smtplugins.host.arguments import argument
-from smtplugins.host.train.build_folder import BuildFolder, StepCost
+from smtplugins.host.spread.choice import named_runner
+from smtplugins.host.train.build_folder import BuildFolder, StepCost, without_jobs
 from smtplugins.host.train.plan import CONFIG, TrainPlan
 from smtplugins.host.train.texts import check_texts, check_words
 
 if TYPE_CHECKING:
+    from smtplugins.contracts.runners import Jobs
     from smtplugins.host.host import Host
 
 
@@ -26,7 +28,8 @@ if TYPE_CHECKING:
 class TrainedSystem:
     """A system in its folder: the scores of its translations by text, and what the steps took that this call ran.
 
-    ``raw``: translations were judged as text like the user's, and not as prepared text.
+    ``raw``: translations were judged as text like the user's, and not as prepared text. ``runner`` is that of its
+    commands, without one of their own.
     """
 
     folder: Path
@@ -34,6 +37,7 @@ class TrainedSystem:
     scores: Mapping[str, Any] = field(default_factory=dict)
     costs: Sequence[StepCost] = ()
     raw: bool = True
+    runner: str | None = None
 
     @property
     def config(self) -> Path:
@@ -49,18 +53,22 @@ def train(
     resume: bool = False,
     dry: bool = False,
     plugins: Sequence[str] = (),
+    jobs: Jobs = None,
     quiet: bool = True,
 ) -> TrainedSystem:
     """Build the system in the folder; ``dry`` builds nothing."""
     recipe: Recipe = host.registry.make("recipes", Spec.parse(plan.model))
-    steps = plan.steps(recipe)
+    runner = named_runner(host, jobs)
+    if isinstance(jobs, int):
+        plan = replace(plan, ingredients=replace(plan.ingredients, jobs=jobs))
+    steps = [step if runner is None else without_jobs(step) for step in plan.steps(recipe)]
     say = (lambda text: None) if quiet else _say
     for name in plan.unused(recipe):
         raise UsageError(f"{argument(name)}: the model {plan.model!r} has no use for it")
     _check(host, plan, steps)
     check_texts(plan, (lambda text: None) if dry else say)
     if dry:
-        return TrainedSystem(folder, steps)
+        return TrainedSystem(folder, steps, runner=runner)
     record = runs.manifest(
         command=[word for word in runs.argv() if word != "--resume"],
         options=plan.record,
@@ -68,7 +76,7 @@ def train(
         plugins=host.plugins,
         seed=plan.ingredients.seed,
     )
-    build = BuildFolder(folder, say, plugins=plugins, quiet=quiet)
+    build = BuildFolder(folder, say, plugins=plugins, runner=runner, quiet=quiet)
     # The lock comes first: a second call must not remove temporary files of the first one.
     with (
         runs.prepared_folder(folder, runs.MANIFEST),
@@ -76,7 +84,9 @@ def train(
         runs.RunDirectory.create(folder, record, resume=resume, learns=False),
     ):
         costs = build.run(steps, lambda step: check_words(folder, step, steps))
-    return TrainedSystem(folder, steps, dict(_scores(folder, steps, recipe.tuning is not None)), costs, plan.restores)
+    return TrainedSystem(
+        folder, steps, dict(_scores(folder, steps, recipe.tuning is not None)), costs, plan.restores, runner
+    )
 
 
 def _check(host: Host, plan: TrainPlan, steps: Iterable[RecipeStep]) -> None:

@@ -16,6 +16,7 @@ from distributed import Client, LocalCluster
 from distributed.utils import get_mp_context
 
 from smtplugins.contracts.errors import SmtError, UsageError
+from smtplugins.contracts.tools.running import say_beside
 from smtplugins.plugins.cluster.worker import Assignment, Done, end_job
 
 if TYPE_CHECKING:
@@ -83,6 +84,7 @@ class Connection:
         if now > self._counted + _TICK:
             self._counted = now
             self._count = len(self._client.nthreads())
+            say_beside("1 worker" if self._count == 1 else f"{self._count} workers")
         return self._count
 
     def register(self, recipe: Assignment) -> None:
@@ -94,8 +96,9 @@ class Connection:
         """Send a call."""
         return self._client.submit(function, *arguments, key=key, pure=False)
 
-    def result(self, future: Future[Done]) -> Done:
-        """Wait for the result of a call."""
+    def result(self, future: Future[Done], note: Callable[[str], None]) -> Done:
+        """Wait for the result of a call; ``note`` is told once that no worker is there."""
+        begun, told = time.monotonic(), False
         while True:
             try:
                 done: Done = future.result(timeout=_TICK)
@@ -104,6 +107,11 @@ class Connection:
             except TimeoutError:
                 if self.lost:
                     raise self._gone() from None
+                if self.workers():
+                    begun = time.monotonic()
+                elif not told and time.monotonic() > begun + _PATIENCE:
+                    told = True
+                    note(f"no workers{self._at}: waiting for some, `dask worker` starts one")
             else:
                 return done
 
@@ -137,9 +145,13 @@ class Connection:
         except OSError as error:
             raise self._gone() from error
 
+    @property
+    def _at(self) -> str:
+        return f" at {self._where}" if self._where else ""
+
     def _gone(self) -> SmtError:
         return SmtError(
-            f"the scheduler{f' at {self._where}' if self._where else ''} is gone: start it and its workers again, then "
+            f"the scheduler{self._at} is gone: start it and its workers again, then "
             "repeat the command (with --resume where there is a run folder)"
         )
 
@@ -153,7 +165,8 @@ def _local(jobs: int) -> LocalCluster:
         n_workers=jobs,
         threads_per_worker=1,
         processes=True,
-        dashboard_address=None,
+        dashboard_address="127.0.0.1:0",
+        worker_dashboard_address="127.0.0.1:0",
         memory_limit=0,
         silence_logs=50,
         host="127.0.0.1",

@@ -41,6 +41,7 @@ class Dask:
         jobs: int = 0,
         window: int = 4096,
         loading: Callable[[], Loading],
+        note: Callable[[str], None] = lambda text: None,
     ) -> None:
         if jobs < 0 or window < 1:
             raise UsageError(f"runner 'dask': expected positive numbers, found {jobs=}, {window=}")
@@ -52,7 +53,7 @@ class Dask:
             raise UsageError("runner 'dask' needs dask.distributed: pip install 'smtplugins[cluster]'") from None
         self._connected = (address, scheduler_file, jobs)
         self._window = window
-        self._loading = loading
+        self._loading, self._note = loading, note
 
     def map(
         self, function: Callable[..., Any], items: Iterable[Any], *, setup: Callable[[], Any] | None = None
@@ -63,7 +64,7 @@ class Dask:
 
         recipe = packed(self._loading(), function, setup)
         connection = connect(*self._connected)
-        job = _Job(connection, recipe, items, self._window)
+        job = _Job(connection, recipe, items, self._window, self._note)
         try:
             yield from job.results()
             job.end()
@@ -83,8 +84,10 @@ class _Batch:
 class _Job:
     """The batches of a job that are on their way."""
 
-    def __init__(self, connection: Connection, recipe: bytes, items: Iterable[Any], window: int) -> None:
-        self._connection = connection
+    def __init__(
+        self, connection: Connection, recipe: bytes, items: Iterable[Any], window: int, note: Callable[[str], None]
+    ) -> None:
+        self._connection, self._note = connection, note
         self._token = f"smt-{uuid.uuid4().hex}"
         self._items = iter(items)
         self._window = window
@@ -159,7 +162,7 @@ class _Job:
         from distributed import KilledWorker
 
         try:
-            return self._connection.result(batch.future)
+            return self._connection.result(batch.future, self._note)
         except KilledWorker as killed:
             if len(batch.items) == 1:
                 raise SmtError(
