@@ -88,6 +88,10 @@ class RunConfig:
         """The configuration with another decoder; errors in its options do not name the file."""
         return self._changed("_toolkit", "_notes", "_unused", decoder=decoder)
 
+    def with_parts(self, **parts: Any) -> RunConfig:
+        """The configuration with other values of keys; errors in them are told as those of its own."""
+        return self._changed("_tree", "_toolkit", "_notes", "_unused", **parts)
+
     def with_features(self, features: Iterable[str | Mapping[str, Any] | Spec]) -> RunConfig:
         """The configuration with further features after its own; errors in them name the argument, not the file."""
         added = tuple(Spec.of(feature) for feature in features)

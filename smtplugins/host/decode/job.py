@@ -94,8 +94,8 @@ def run(
     """Decode the sentences and write what ``outputs`` asks for, but for the statistics, which are returned.
 
     ``jobs`` is a number of processes, which share what is loaded, or a runner; by default that of the configuration.
-    ``keep`` is given each n-best list. ``label`` is that of the progress bar. ``otherwise``
-    ends the error for sentences that cannot be translated.
+    ``keep`` is given each n-best list. ``label`` is that of the progress bar. ``otherwise`` ends the error for
+    sentences that cannot be translated.
     """
     output, built, precision = outputs.output, outputs.built, outputs.precision
     shown = number(None if built is None else precision)
@@ -106,8 +106,8 @@ def run(
     load: Callable[[Model], Mapping[str, float]] = getattr(translator.decoder, "load", lambda model: {})
     statistics = DecodingStatistics(added(translator.loading, load(translator.model)))
     files = _forest_files(host, translator, outputs)
-    given = outputs.printing
-    printing = Printing() if given is None else given.with_features(host, translator, precision)
+    unpack = (lambda parcel: None) if files is None else files.output.unpack
+    printing = (outputs.printing or Printing()).with_features(host, translator, precision)
     task = _Task(translator, replace(outputs, printing=printing), files, trace is not None, wanted, hidden)
     total = len(sentences) if isinstance(sentences, Sized) else None
     faults: list[str] = []
@@ -116,8 +116,8 @@ def run(
         decoded = runner.map(_Task.decode, sentences, setup=functools.partial(_same, task))
         for result in progress(decoded, label, total=total, quiet=quiet):
             statistics.add(result.decoding)
-            if result.fault:
-                faults.append(result.fault)
+            unpack(result.parcel)
+            faults.extend(filter(None, [result.fault]))
             _report(result, note, trace, chosen=printing.choice is not None)
             if trees is not None and result.tree is not None:
                 trees.write(_tree_line(result.tree, shown))
@@ -271,8 +271,7 @@ class _Task:
         times = Times()
         with times("output"):
             graph = decoding.graph() if self.graphs and decoding.graph is not None else None
-            if self.forests is not None and not fault:
-                self.forests.write(graph, decoding.id)
+            parcel = {} if self.forests is None or fault else self.forests.write(graph, decoding.id)
             candidates, lines = self._texts(sentence, decoding, graph)
             trace = tuple(decoding.trace()) if self.trace and decoding.trace is not None else None
             tree = None if self.outputs.built is None else _built_tree(sentence, decoding)
@@ -285,7 +284,7 @@ class _Task:
             lines = tuple(map(self.translator.text.translation, lines))
         gone: dict[str, Any] = dict.fromkeys(("graph", "endings", "shown", "trace", "built", "unknown"))
         rest = replace(decoding, features={}, stats=stats, **gone)
-        return _Result(rest, candidates, lines, trace, tree, line.beside, fault)
+        return _Result(rest, candidates, lines, trace, tree, line.beside, fault, parcel)
 
     def _texts(
         self, sentence: Sentence, decoding: Decoding, graph: Hypergraph | None
@@ -359,6 +358,7 @@ class _Result:
     tree: BuiltTree | None
     beside: Mapping[str, str]
     fault: str
+    parcel: Mapping[str, bytes]
 
 
 def _tree_line(tree: BuiltTree, shown: Callable[[float], str]) -> str:

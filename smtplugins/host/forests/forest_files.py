@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import pathlib
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -13,6 +14,7 @@ from smtformats.records import dataclass
 from smtplugins.contracts.errors import UsageError
 from smtplugins.contracts.spec import Spec
 from smtplugins.host.files.opening import Path, find_format, number, write_all
+from smtplugins.host.spread.folders import OutputFolder, Parcel
 
 if TYPE_CHECKING:
     from typing import TextIO
@@ -40,6 +42,7 @@ class ForestFiles:
     names: Sequence[str]
     weights: Mapping[str, float]
     precision: int | None
+    output: OutputFolder
 
     @classmethod
     def of(
@@ -61,21 +64,26 @@ class ForestFiles:
             # Moses identifies scores by order, not by name.
             named = Spec(spec.name, {"names": " ".join(names), **spec.options})
             record = find_format(named, "hypergraph", host.formats("hypergraph"))
-        return cls(folder, record, names, weights, precision)
+        return cls(folder, record, names, weights, precision, OutputFolder(pathlib.Path(folder)))
 
-    def write(self, graph: Hypergraph | None, key: str) -> None:
-        """Write the graph of a sentence; a sentence without a derivation gets no file."""
+    def write(self, graph: Hypergraph | None, key: str) -> Parcel:
+        """Write the graph of a sentence; a sentence without a derivation gets no file.
+
+        What is written on another machine is returned, for ``output.unpack`` of the process that spreads the work.
+        """
         if graph is None:
             raise UsageError("forest output needs a decoder that returns graphs; this one does not")
         if not graph.nodes:
-            return
-        os.makedirs(self.folder, exist_ok=True)
+            return {}
         suffix = self.record.suffixes[0] if self.record.suffixes else ".txt"
         compressed = "" if self.record.binary or suffix.endswith(".gz") else ".gz"
-        name = os.path.join(os.fspath(self.folder), f"{key}{suffix}{compressed}")
-        if os.path.dirname(os.path.abspath(name)) != os.path.abspath(self.folder):
-            raise UsageError(f"expected an id that is a valid file name, found {key!r}")
-        write_all(self.record, [self._columns(graph, key)], name, self.precision)
+        with self.output.written() as (folder, parcel):
+            name = os.path.join(folder, f"{key}{suffix}{compressed}")
+            if os.path.dirname(os.path.abspath(name)) != os.path.abspath(folder):
+                raise UsageError(f"expected an id that is a valid file name, found {key!r}")
+            os.makedirs(folder, exist_ok=True)
+            write_all(self.record, [self._columns(graph, key)], name, self.precision)
+        return parcel
 
     def write_into(self, graph: Hypergraph, key: str, out: TextIO) -> None:
         """Write the graph of a sentence into a file of text; a sentence without a derivation has no lines."""

@@ -18,6 +18,7 @@ from smtplugins.contracts.data import Sentence
 from smtplugins.contracts.errors import SmtError, UsageError
 from smtplugins.contracts.learners import ListProblem
 from smtplugins.host.learn.training_data import Material, Statistics, append_list, join_forests, select_unseen
+from smtplugins.host.spread.folders import OutputFolder, Parcel
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -174,11 +175,13 @@ class ForestPool:
             (folder / "forests").mkdir(exist_ok=True)
             runner = make_runner(work.host, work.jobs, translator.config)
             getattr(translator.decoder, "load", lambda model: {})(translator.model)
-            task = functools.partial(_forest, translator, folder / "forests", os.getpid())
+            output = OutputFolder(folder / "forests")
+            task = functools.partial(_forest, translator, output, os.getpid())
             texts = {}
             decoded, total = runner.map(task, work.sentences), len(work.sentences)
-            for key, text, graph in progress(decoded, label, total=total, quiet=work.quiet):
+            for key, text, graph, parcel in progress(decoded, label, total=total, quiet=work.quiet):
                 texts[key] = text
+                output.unpack(parcel)
                 if graph is not None:
                     graphs[key] = graph
             write_json(path, texts)
@@ -211,9 +214,12 @@ class ForestPool:
 
 
 def _forest(
-    translator: Translator, folder: Path, reader: int, sentence: Sentence
-) -> tuple[str, str | None, Hypergraph | None]:
-    """Decode a sentence and save its forest; return its id, its best text, and in the process ``reader`` the forest."""
+    translator: Translator, output: OutputFolder, reader: int, sentence: Sentence
+) -> tuple[str, str | None, Hypergraph | None, Parcel]:
+    """Decode a sentence and save its forest.
+
+    Return its id, its best text, in the process ``reader`` the forest, and on another machine its file.
+    """
     from smtplugins.core.graph.compacting import compacted
     from smtplugins.host.files.escaping import unescaped_graph
 
@@ -224,9 +230,10 @@ def _forest(
     if graph is None:
         raise UsageError("learning from forests needs a decoder that returns graphs; this one does not")
     if not decoded.found or not graph.nodes:
-        return sentence.id, None, None
-    aside = folder / f".{sentence.id}.part.npz"
+        return sentence.id, None, None, {}
     graph = compacted(graph)
-    graph.save(aside)
-    os.replace(aside, folder / f"{sentence.id}.npz")
-    return sentence.id, decoded.best, graph if os.getpid() == reader else None
+    with output.written() as (folder, parcel):
+        aside = folder / f".{sentence.id}.part.npz"
+        graph.save(aside)
+        os.replace(aside, folder / f"{sentence.id}.npz")
+    return sentence.id, decoded.best, graph if os.getpid() == reader else None, parcel

@@ -27,6 +27,7 @@ from smtplugins.host.learn.training_data import Learnable, Material, Note
 from smtplugins.host.learn.trust_region import SEARCHED
 from smtplugins.host.runs import RunDirectory
 from smtplugins.host.spread.choice import apart, default_runner
+from smtplugins.host.spread.folders import OutputFolder, Parcel
 
 if TYPE_CHECKING:
     from smtformats import Candidates
@@ -259,15 +260,30 @@ def learn(host: Host, material: Learnable, plan: Plan, start: Mapping[str, float
     seeds = [(number, plan.seed + number - 1) for number in range(1, plan.runs + 1)]
     own = runner if plan.runs == 1 else None
     constant = constant_names(material, plan)
-    run_seed = functools.partial(_run, learner, material, dict(start), plan.folder, own, constant)
-    return tuple(map(run_seed, seeds) if plan.runs == 1 else runner.map(run_seed, seeds))
+    output = None if plan.folder is None else OutputFolder(plan.folder)
+    run_seed = functools.partial(_run_in, output, learner, material, dict(start), own, constant)
+    runs: list[Run] = []
+    for run, parcel in map(run_seed, seeds) if plan.runs == 1 else runner.map(run_seed, seeds):
+        if output is not None:
+            output.unpack(parcel)
+        runs.append(run)
+    return tuple(runs)
+
+
+def _run_in(output: OutputFolder | None, *given: Any) -> tuple[Run, Parcel]:
+    """Do one run in a folder, if there is one; on another machine, what it holds is returned."""
+    if output is None:
+        return _run(None, *given), {}
+    with output.written() as (folder, parcel):
+        run = _run(folder, *given)
+    return run, parcel
 
 
 def _run(
+    folder: Path | None,
     learner: Learner,
     material: Learnable,
     start: Mapping[str, float],
-    folder: Path | None,
     runner: Runner | None,
     constant: Set[str],
     which: tuple[int, int],

@@ -56,9 +56,8 @@ class Building:
         ``lm_text``: further text of the target language. From ``tokenize`` to ``keep_duplicates``, arguments are those
         of :meth:`prepare`; ``align`` is the model of :meth:`align`, ``order`` that of the language model; ``learner``
         and ``iterations`` are those of :meth:`tune_decoder`. ``memory``: bytes beyond which to sort on disk. Each step
-        is a command in a process of its own, loads ``plugins`` (files or modules), and is not repeated with
-        ``resume``; a killed call goes on to the same bytes. ``jobs``: processes of each, or a runner for those that
-        take one. ``dry``: run none.
+        is a command in a process of its own with ``jobs``, loads ``plugins`` (files or modules), and is not repeated
+        with ``resume``; a killed call goes on to the same bytes. ``dry``: run none.
         """
         from smtplugins.contracts.recipes import Ingredients
         from smtplugins.contracts.spec import Spec

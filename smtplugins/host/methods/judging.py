@@ -54,15 +54,15 @@ class Judging:
     ) -> Evaluation:
         """Score systems (the first is the baseline) against references.
 
-        ``systems``: by name, or a single one. A system is a path (a text, or lists of which the best is used), a
-        stream of lists or a list of texts, and so are references. ``tests``: any of ``bootstrap``, ``ar``, ``sign``
-        and ``wilcoxon``. ``samples``: by default 1000 for the bootstrap and 10000 for approximate randomisation;
+        ``systems``: by name, or a single one. A system is a path (a text, or lists of which the best is used), a stream
+        of lists or a list of texts, and so are references. ``tests``: any of ``bootstrap``, ``ar``, ``sign`` and
+        ``wilcoxon``. ``samples``: by default 1000 for the bootstrap and 10000 for approximate randomisation;
         ``bootstrap=N`` is short for that test with N samples. ``confidence``: the level of intervals. ``all_pairs``:
         test every two systems, not only each against the first. ``correct="holm"``: correct the p-values of a metric
         and test for the number of pairs. ``sentences``: a file for the scores of sentences, a table or ``.jsonl``.
-        ``tuned_on``: runs or files that weights were learnt from, to mark in-sample scores. ``post``: postprocessing
-        of hypotheses, such as ``detok:en``. ``allow_partial``: judge the ids that all files have. ``format``: of the
-        files of all systems, or by name. ``jobs``: processes, or a runner, for many systems.
+        ``tuned_on``: runs or files that weights were learnt from, to mark in-sample scores. ``post``: postprocessing,
+        as ``detok:en``. ``allow_partial``: judge the ids that all files have. ``format``: of the files of all systems,
+        or by name. ``jobs``: processes, or a runner.
         """
         from smtplugins.host.judge.evaluation import evaluate
         from smtplugins.host.judge.postprocess import make_post

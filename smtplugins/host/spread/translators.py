@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from smtformats.records import dataclass
+from smtplugins.host.spread.shipping import sent_config
 
 if TYPE_CHECKING:
     from smtplugins.host.config.run_yaml import RunConfig
@@ -26,7 +27,7 @@ class TranslatorRecipe:
 
     def packed(self) -> bytes:
         """The recipe as bytes."""
-        return pickle.dumps((self.host, self.config, self.cache), pickle.HIGHEST_PROTOCOL)
+        return pickle.dumps((self.host, sent_config(self.config), self.cache), pickle.HIGHEST_PROTOCOL)
 
 
 def translator_again(recipe: bytes, changes: dict[str, Any]) -> Translator:

@@ -270,7 +270,8 @@ def keep_sets(
         files = ForestFiles.of(host, folder, format, translator.features(), model, None)
         runner = make_runner(host, jobs)
         done = runner.map(partial(_write_set, translator, files), sentences)
-        for confused in progress(done, "sentences", total=len(sentences), quiet=quiet):
+        for confused, parcel in progress(done, "sentences", total=len(sentences), quiet=quiet):
+            files.output.unpack(parcel)
             totals.add(confused)
             if not confused.nodes:
                 note(f"sentence {confused.id} has no confusion set")
@@ -278,8 +279,8 @@ def keep_sets(
     return totals
 
 
-def _write_set(translator: Translator, files: ForestFiles, sentence: Sentence) -> Confused:
-    """Make and write the confusion set of a sentence."""
+def _write_set(translator: Translator, files: ForestFiles, sentence: Sentence) -> tuple[Confused, Mapping[str, bytes]]:
+    """Make and write the confusion set of a sentence; the files are returned that another machine writes."""
     import time
 
     from smtplugins.contracts.tools.graphs import compacted
@@ -288,15 +289,16 @@ def _write_set(translator: Translator, files: ForestFiles, sentence: Sentence) -
     decoding = translator.decode_one(sentence, graphs=True)
     assert decoding.graph is not None
     graph = compacted(decoding.graph())
-    files.write(graph, decoding.id)
+    parcel = files.write(graph, decoding.id)
     # The time for statistics is not counted.
     seconds = time.process_time() - begun
     if not graph.nodes:
-        return Confused(decoding.id, seconds=seconds)
-    size = sum(os.path.getsize(path) for path in Path(files.folder).glob(f"{decoding.id}.*"))
+        return Confused(decoding.id, seconds=seconds), {}
+    here = [] if parcel else list(Path(files.folder).glob(f"{decoding.id}.*"))
+    size = sum(map(len, parcel.values())) + sum(map(os.path.getsize, here))
     copied = decoding.best == sentence.text
     own = copied or holds(graph, sentence.text)
-    return Confused(decoding.id, graph.nodes, len(graph), size, own, copied, seconds)
+    return Confused(decoding.id, graph.nodes, len(graph), size, own, copied, seconds), parcel
 
 
 def holds(graph: Hypergraph, text: str) -> bool:
