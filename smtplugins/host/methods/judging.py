@@ -10,6 +10,7 @@ from smtplugins.contracts.errors import UsageError
 from smtplugins.host.arguments import argument, listed, stream_of, weights_of
 from smtplugins.host.files.lists import ListStream
 from smtplugins.host.files.opening import find_format, write_all
+from smtplugins.host.spread.choice import make_runner, parallel_runner
 
 if TYPE_CHECKING:
     from smtformats import Candidates
@@ -68,7 +69,6 @@ class Judging:
         from smtplugins.host.judge.postprocess import make_post
         from smtplugins.host.judge.sentence_scores import check_path
         from smtplugins.host.judge.significance import SignificancePlan
-        from smtplugins.host.spread.choice import parallel_runner
 
         host = cast("Host", self)
         if sentences is not None:
@@ -157,7 +157,6 @@ class Judging:
         from smtplugins.host.judge.pruning import Pruning
         from smtplugins.host.judge.shortlists import Shortlist
         from smtplugins.host.judge.utilities import check_path
-        from smtplugins.host.spread.choice import make_runner
 
         _check_mbr(prune=prune, utilities=utilities, aggregate=aggregate, shortlist=shortlist)
         host = cast("Host", self)
