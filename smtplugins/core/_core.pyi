@@ -162,6 +162,14 @@ class PhraseExtraction:
     def feed(self, source: bytes, target: bytes, links: bytes) -> None:
         """Feed whole lines, equally many of each side."""
 
+    def pack(self) -> bytes:
+        """
+        The counts as bytes, which another extraction adds to its own; none may be on disk.
+        """
+
+    def add_packed(self, packed: bytes) -> None:
+        """Add counts of an extraction with the same options."""
+
     def read_lexical(self, forward: bool, lines: bytes) -> None:
         """
         Add whole lines of a lexical table; forward: p(target word | source word).
@@ -226,6 +234,14 @@ class RuleExtraction:
 
     def feed(self, source: bytes, target: bytes, links: bytes) -> None:
         """Feed whole lines, equally many of each side."""
+
+    def pack(self) -> bytes:
+        """
+        The counts as bytes, which another extraction adds to its own; none may be on disk.
+        """
+
+    def add_packed(self, packed: bytes) -> None:
+        """Add counts of an extraction with the same options."""
 
     def read_lexical(self, forward: bool, lines: bytes) -> None:
         """

@@ -7,6 +7,7 @@ import os
 
 from smtplugins.cli import options
 from smtplugins.contracts.errors import UsageError
+from smtplugins.host.command_options import add_jobs, jobs_of
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -46,6 +47,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--memory", metavar="SIZE", help="sort on disk beyond this size: 500M, 8G (default: 50%% of the machine's)"
     )
+    add_jobs(parser, "threads for rules, without --runner (same tables for any N)")
     _add_phrases(parser)
     _add_rules(parser)
     parser.set_defaults(parser=parser)
@@ -130,7 +132,6 @@ def _add_rules(parser: argparse.ArgumentParser) -> None:
         help="fractional: the rules of a phrase pair share a count of one (moses); unit: each gets one; places: "
         "one for each place where its source words occur, however many spans its outer non-terminals can take",
     )
-    group.add_argument("-j", "--jobs", type=int, default=1, metavar="N", help="threads (same table for any N)")
 
 
 def run(args: argparse.Namespace) -> None:
@@ -138,10 +139,12 @@ def run(args: argparse.Namespace) -> None:
     _refuse_others(args)
     from smtplugins.host.estimate.phrase_tables import phrase_tables
     from smtplugins.host.estimate.rule_tables import rule_table
+    from smtplugins.host.estimate.spread_counts import in_threads
     from smtplugins.host.methods.estimation import Estimation
 
-    # Installed plugins have no part in rules; loading them takes 0.1 s.
-    host = Estimation() if args.rules and not args.plugin else options.load_host(args)
+    # Installed plugins have no part in rules but as runners; loading them takes 0.1 s.
+    alone = args.rules and not args.plugin and in_threads(jobs_of(args))
+    host = Estimation() if alone else options.load_host(args)
     extract, what = (host.extract_rules, "rule") if args.rules else (host.extract_phrases, "phrase pair")
     lexical = None if args.lexical is None else tuple(args.lexical)
     count = options.call(extract, args, folder=args.output, lexical=lexical, memory=options.memory_limit(args))

@@ -124,6 +124,14 @@ class BitextCounts:
         """Add sentence pairs: whole lines, equally many of each."""
         self._native.feed(source, target, alignment)
 
+    def pack(self) -> bytes:
+        """The counts as bytes, for ``add_packed`` of another one that was made with the same options."""
+        return self._native.pack()
+
+    def add_packed(self, packed: bytes) -> None:
+        """Add counts as if their text were fed here."""
+        self._native.add_packed(packed)
+
     def read_lexical(self, lines: bytes, *, forward: bool) -> None:
         """Add whole lines of a lexical table: p(target word | source word), lex.f2e, if ``forward``, else lex.e2f."""
         self._native.read_lexical(forward, lines)

@@ -6,6 +6,7 @@ Also what every extraction needs: errors that name the file, a spill folder, out
 from __future__ import annotations
 
 import contextlib
+import functools
 import os
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
@@ -29,12 +30,14 @@ from smtplugins.core.extract.phrase_pairs import (
     read_lines,
 )
 from smtplugins.host.arguments import argument
+from smtplugins.host.estimate.spread_counts import count_text, runner_of
 from smtplugins.host.files.escaping import check_scheme
 from smtplugins.host.files.opening import find_format
 from smtplugins.host.progress import progress
 
 if TYPE_CHECKING:
     from smtformats.reordering.models import ReorderingModel
+    from smtplugins.contracts.runners import Jobs, Runner
     from smtplugins.core.extract.hierarchical_rules import ExtractedRules
     from smtplugins.host.host import Host
 
@@ -110,6 +113,7 @@ def extract_phrases(
     *,
     to_format: str | None = None,
     skip_bad: bool = False,
+    jobs: Jobs = None,
     memory: int | None = None,
     note: Note = lambda text: None,
     quiet: bool = True,
@@ -122,27 +126,26 @@ def extract_phrases(
     settings = settings or PhraseSettings()
     check_memory(memory)
     models = _check_settings(host, settings, to_format)
+    runner = _phrase_runner(host, jobs)
     lexical_names = LEXICAL_TABLES if settings.lexical is None else ()
     table_names = [reordering_table(model) for model in models]
     occurrence_names = [f"{name}.gz" for name in EXTRACT_FILES] if settings.occurrences else []
     converted = to_format is not None and to_format != MOSES_FORMAT
     names = [*([] if converted else [PHRASE_TABLE]), *table_names, *lexical_names, *occurrence_names]
+    make = functools.partial(
+        Phrases,
+        max_length=settings.max_length,
+        models=models,
+        skip_bad=skip_bad,
+        lexical=settings.lexical is None,
+        keep_lines=settings.occurrences,
+    )
     with outputs(folder, names) as files, spill_folder(folder) as aside, bitext.naming():
-        phrases = Phrases(
-            aside,
-            max_length=settings.max_length,
-            models=models,
-            skip_bad=skip_bad,
-            lexical=settings.lexical is None,
-            keep_lines=settings.occurrences,
-            memory=memory,
-        )
+        phrases = make(aside, memory=memory)
         read_lexical(phrases, settings.lexical or ())
-        for source, target, alignment in bitext.pieces(quiet):
-            phrases.feed(source, target, alignment)
-            if settings.occurrences:
-                for name, lines in zip(occurrence_names, phrases.new_lines(), strict=True):
-                    files[name].write(lines)
+        for new in count_text(phrases, make, bitext, runner, quiet):
+            for name, lines in zip(occurrence_names, new, strict=False):
+                files[name].write(lines)
         with contextlib.ExitStack() as stack:
             plain = os.path.join(aside, "phrase-table")
             table = stack.enter_context(open(plain, "wb")) if converted else files[PHRASE_TABLE]
@@ -157,6 +160,14 @@ def extract_phrases(
             convert(host, plain, target_path, MOSES_FORMAT, to_format, note=note, quiet=quiet)
     tell(phrases, note)
     return phrases.pairs
+
+
+def _phrase_runner(host: Host, jobs: Jobs) -> Runner | None:
+    runner = runner_of(host, jobs)
+    if runner is None and isinstance(jobs, int) and jobs > 1:
+        found = argument(f"jobs={jobs}", f"-j {jobs}")
+        raise UsageError(f"{found} needs {argument('rules, or a runner', '--rules or --runner')}")
+    return runner
 
 
 def phrase_tables(to_format: str | None, reordering: Sequence[str]) -> list[str]:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Mapping
 from dataclasses import fields, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from smtplugins.contracts.errors import UsageError
 from smtplugins.contracts.spec import suggestion
@@ -30,13 +31,19 @@ from smtplugins.host.estimate.phrase_tables import (
     spill_folder,
     tell,
 )
+from smtplugins.host.estimate.spread_counts import count_text, runner_of
 from smtplugins.host.progress import progress
+
+if TYPE_CHECKING:
+    from smtplugins.contracts.runners import Jobs
+    from smtplugins.host.host import Host
 
 GLUE = "glue-grammar"
 _TOOLKITS = {"moses": "moses-rules", "cdec": "cdec-grammar", "joshua": "joshua-grammar"}
 
 
 def extract_rules(
+    host: Host,
     bitext: Bitext,
     folder: FileName,
     settings: RuleSettings | None = None,
@@ -44,7 +51,7 @@ def extract_rules(
     to_format: str | None = None,
     lexical: tuple[FileName, FileName] | None = None,
     skip_bad: bool = False,
-    jobs: int = 1,
+    jobs: Jobs = None,
     memory: int | None = None,
     note: Note = lambda text: None,
     quiet: bool = True,
@@ -57,25 +64,19 @@ def extract_rules(
     """
     table_format = rule_format(to_format)
     check_memory(memory)
-    if jobs < 1:
-        raise UsageError(f"{argument('jobs')}: expected 1 or more, found {jobs}")
+    runner = runner_of(host, jobs)
     table = rule_table(to_format)
     glue = glue_grammar(table_format)
     lexical_names = LEXICAL_TABLES if lexical is None else ()
     names = [table, *lexical_names, *([] if glue is None else [GLUE])]
+    make = functools.partial(
+        ExtractedRules, settings=settings, table_format=table_format, skip_bad=skip_bad, lexical=lexical is None
+    )
     with outputs(folder, names) as files, spill_folder(folder) as aside, bitext.naming():
-        rules = ExtractedRules(
-            aside,
-            settings,
-            table_format=table_format,
-            skip_bad=skip_bad,
-            lexical=lexical is None,
-            threads=jobs,
-            memory=memory,
-        )
+        rules = make(aside, threads=jobs if isinstance(jobs, int) else 1, memory=memory)
         read_lexical(rules, lexical or ())
-        for source, target, alignment in bitext.pieces(quiet):
-            rules.feed(source, target, alignment)
+        for _ in count_text(rules, make, bitext, runner, quiet):
+            pass
         for lines in progress(rules.table(), "writing, pieces", quiet=quiet):
             files[table].write(lines)
         for name, forward in zip(lexical_names, (True, False), strict=False):

@@ -109,6 +109,7 @@ class Estimation:
         occurrences: bool = False,
         escape: str | None = None,
         skip_bad: bool = False,
+        jobs: Jobs = None,
         memory: int | None = None,
         note: Note = lambda text: None,
         quiet: bool = True,
@@ -120,8 +121,9 @@ class Estimation:
         Moses (wbe-msd-bidirectional-fe). ``max_length``: words of a phrase. ``reordering_smoothing`` is added to the
         count of each orientation. ``occurrences``: also write Moses' extract files. ``escape``: the scheme to escape
         words with (moses, joshua), as tables cannot hold all; the tables of ``lexical`` are of escaped words.
-        ``skip_bad``: skip sentence pairs with links outside the sentences. ``memory``: bytes beyond which to sort on
-        disk (default: half the machine's).
+        ``skip_bad``: skip sentence pairs with links outside the sentences. ``jobs``: a runner of the counting; same
+        tables with any (default: the environment's). ``memory``: bytes beyond which to sort on disk (default: half the
+        machine's).
         """
         from smtplugins.host.estimate.phrase_tables import Bitext, PhraseSettings, extract_phrases
 
@@ -132,6 +134,7 @@ class Estimation:
             PhraseSettings(max_length, smoothing, listed(reordering), reordering_smoothing, lexical, occurrences),
             to_format=to_format,
             skip_bad=skip_bad,
+            jobs=jobs,
             memory=memory,
             note=note,
             quiet=quiet,
@@ -163,7 +166,7 @@ class Estimation:
         lexical: tuple[Path, Path] | None = None,
         escape: str | None = None,
         skip_bad: bool = False,
-        jobs: int = 1,
+        jobs: Jobs = None,
         memory: int | None = None,
         note: Note = lambda text: None,
         quiet: bool = True,
@@ -173,7 +176,8 @@ class Estimation:
         ``to_format``: moses (default), cdec or joshua, with that toolkit's scores. ``limits`` are those of Moses'
         train-model, Chiang (2007), cdec's extractor or Joshua's Thrax (default: the format's toolkit), changed by the
         arguments from ``max_span`` to ``counts``: fields of `core.extract.hierarchical_rules.RuleSettings`, in words.
-        ``jobs``: threads. ``lexical``, ``escape``, ``skip_bad`` and ``memory`` are those of :meth:`extract_phrases`.
+        ``jobs``: threads, or a runner of the counting; same table with any (default: the environment's). ``lexical``,
+        ``escape``, ``skip_bad`` and ``memory`` are those of :meth:`extract_phrases`.
         """
         # Those that are fields of the settings are picked out.
         changes = dict(locals())
@@ -181,6 +185,7 @@ class Estimation:
         from smtplugins.host.estimate.rule_tables import extract_rules, rule_format, rule_settings
 
         return extract_rules(
+            cast("Host", self),
             Bitext(source, target, alignment, escape),
             folder,
             rule_settings(limits, rule_format(to_format), changes),

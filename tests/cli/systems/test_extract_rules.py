@@ -189,7 +189,7 @@ def test_given_lexical_tables(smt: Smt) -> None:
     assert "alt [X] ||| old [X] ||| 1 0.25 1 0.5 ||| 0-0 ||| 2 2 2 ||| |||" in lines("out/rule-table.gz")
 
 
-def test_neither_memory_nor_threads_change_anything(smt: Smt) -> None:
+def test_neither_memory_nor_threads_nor_runners_change_anything(smt: Smt) -> None:
     for name, text in (("s", SOURCE), ("t", TARGET)):
         # Words of their own for every sentence, and so many rules.
         own = [f"{line} x{i}" for i in range(300) for line in text.splitlines()]
@@ -198,9 +198,11 @@ def test_neither_memory_nor_threads_change_anything(smt: Smt) -> None:
     assert smt(*CALL, "-q").ok() == ""
     result = smt(*CALL[:-1], "less", "--memory", "1M", "-j", 2)
     assert result.err.startswith("smt: note: more than --memory allows: sorted on disk\n")
+    assert smt(*CALL[:-1], "spread", "-q", "--runner", "processes", "-j", 2).ok() == ""
     names = sorted(os.listdir("out"))
-    assert names == sorted(os.listdir("less"))
-    assert [Path("out", name).read_bytes() for name in names] == [Path("less", name).read_bytes() for name in names]
+    for other in ("less", "spread"):
+        assert names == sorted(os.listdir(other))
+        assert [Path("out", name).read_bytes() for name in names] == [Path(other, name).read_bytes() for name in names]
 
 
 @pytest.mark.parametrize(
@@ -232,8 +234,8 @@ def test_wrong_calls(smt: Smt, options: tuple[Any, ...], message: str) -> None:
 def test_options_of_rules_say_nothing_about_phrases(smt: Smt, option: str) -> None:
     result = smt("extract", "--phrases", *CALL[2:], option)
     assert result.code == 2
-    name = "--jobs" if option == "-j2" else option.partition("=")[0]
-    assert result.err == f"smt: {name} needs --rules\n"
+    needs = "-j 2 needs --rules or --runner" if option == "-j2" else f"{option.partition('=')[0]} needs --rules"
+    assert result.err == f"smt: {needs}\n"
 
 
 def test_words_in_brackets(smt: Smt) -> None:

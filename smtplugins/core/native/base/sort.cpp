@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "base/memory.hpp"
+#include "base/packed.hpp"
 
 namespace smt {
 namespace {
@@ -36,11 +37,9 @@ SpillFile::~SpillFile() {
   std::remove(path_.c_str());
 }
 
-// The length comes first, seven bits a byte.
+// The length comes first.
 void SpillFile::write(std::string_view record) {
-  std::size_t length = record.size();
-  for (; length > kLengthBits; length >>= 7U) buffer_ += static_cast<char>(length | ~kLengthBits);
-  buffer_ += static_cast<char>(length);
+  append_packed(buffer_, record.size());
   buffer_ += record;
   if (buffer_.size() >= kBuffer) flush();
 }

@@ -14,6 +14,7 @@
 #include "base/sort.hpp"
 #include "extract/bitext.hpp"
 #include "extract/lexical.hpp"
+#include "extract/packing.hpp"
 
 namespace smt {
 
@@ -30,6 +31,23 @@ class LockedExtractor {
     const std::lock_guard<std::mutex> lock(mutex_);
     check_open();
     extractor_.feed(source_text, target_text, link_text);
+  }
+  nanobind::bytes pack() {
+    std::string packed;
+    {
+      nanobind::gil_scoped_release unlocked;
+      const std::lock_guard<std::mutex> lock(mutex_);
+      check_open();
+      packed = pack_counts(extractor_.bitext(), extractor_.lexical(), extractor_.pairs());
+    }
+    return bytes_of(packed);
+  }
+  void add_packed(const nanobind::bytes& packed) {
+    const std::string_view bytes = view(packed);
+    nanobind::gil_scoped_release unlocked;
+    const std::lock_guard<std::mutex> lock(mutex_);
+    check_open();
+    smt::add_packed(bytes, extractor_.bitext(), extractor_.lexical(), extractor_.pairs());
   }
   void read_lexical(bool forward, const nanobind::bytes& lines) {
     const std::string_view text = view(lines);
@@ -95,6 +113,8 @@ void bind_extractor(nanobind::class_<Locked>& bound) {
   using namespace nanobind::literals;
   bound
       .def("feed", &Locked::feed, "source"_a, "target"_a, "links"_a, "Feed whole lines, equally many of each side.")
+      .def("pack", &Locked::pack, "The counts as bytes, which another extraction adds to its own; none may be on disk.")
+      .def("add_packed", &Locked::add_packed, "packed"_a, "Add counts of an extraction with the same options.")
       .def("read_lexical", &Locked::read_lexical, "forward"_a, "lines"_a,
            "Add whole lines of a lexical table; forward: p(target word | source word).")
       .def("lexical", &Locked::lexical, "forward"_a, "The lines of a lexical table.")

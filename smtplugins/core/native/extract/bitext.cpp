@@ -100,6 +100,19 @@ bool Bitext::read(std::string_view source, std::string_view target, std::string_
   return inside;
 }
 
+void Bitext::pack(std::string& out) const {
+  for (const std::uint64_t number : {pair_.line, empty_, skipped_}) append_packed(out, number);
+  for (const WordList& words : words_) append_packed(out, words);
+}
+
+WordIds Bitext::add_packed(PackedReader& packed) {
+  for (std::uint64_t* number : {&pair_.line, &empty_, &skipped_}) *number += packed.number();
+  WordIds ids;
+  for (const std::string_view word : smt::read_words(packed)) ids.source.push_back(source_words().add(word));
+  for (const std::string_view word : smt::read_words(packed)) ids.target.push_back(target_words().add(word));
+  return ids;
+}
+
 void Bitext::read_words(int side, std::string_view line, std::vector<std::uint32_t>& words) {
   words.clear();
   WordList& list = words_[side];

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/packed.hpp"
 #include "base/word_list.hpp"
 
 namespace smt {
@@ -24,6 +25,11 @@ struct SentencePair {
 
 // Tables take words in brackets for gaps.
 inline bool in_brackets(std::string_view word) noexcept { return word.starts_with('[') && word.ends_with(']'); }
+
+// The ids that words of another bitext have in this one.
+struct WordIds {
+  std::vector<std::uint32_t> source, target;
+};
 
 // An invalid line.
 struct BitextError : std::runtime_error {
@@ -47,6 +53,10 @@ class Bitext {
       visit(static_cast<const SentencePair&>(pair_), sound);
     }
   }
+
+  // The words and numbers of pairs, for another bitext to add to its own.
+  void pack(std::string& out) const;
+  WordIds add_packed(PackedReader& packed);
 
   const WordList& source_words() const noexcept { return words_[0]; }
   const WordList& target_words() const noexcept { return words_[1]; }

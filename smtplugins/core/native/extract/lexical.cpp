@@ -26,9 +26,9 @@ std::string_view next_token(std::string_view& line) noexcept {
   return token;
 }
 
-void bump(std::vector<std::uint64_t>& totals, std::uint32_t word) {
+void bump(std::vector<std::uint64_t>& totals, std::uint32_t word, std::uint64_t times) {
   if (word >= totals.size()) totals.resize(std::max<std::size_t>(word + 1, 2 * totals.size()));
-  ++totals[word];
+  totals[word] += times;
 }
 
 }  // namespace
@@ -76,10 +76,28 @@ std::string LexicalTable::text(const WordList& given, const WordList& words) con
   return out;
 }
 
-void LexicalCounts::count(std::uint32_t source, std::uint32_t target) {
-  ++pairs_[word_pair(source, target)];
-  bump(source_totals_, source);
-  bump(target_totals_, target);
+void LexicalCounts::count(std::uint32_t source, std::uint32_t target, std::uint64_t times) {
+  pairs_[word_pair(source, target)] += times;
+  bump(source_totals_, source, times);
+  bump(target_totals_, target, times);
+}
+
+void LexicalCounts::pack(std::string& out) const {
+  append_packed(out, pairs_.size());
+  for (const auto& slot : pairs_.slots()) {
+    if (slot.key == WordPairMap<std::uint64_t>::kFree) continue;
+    append_packed(out, slot.key >> 32U);
+    append_packed(out, static_cast<std::uint32_t>(slot.key));
+    append_packed(out, slot.value);
+  }
+}
+
+void LexicalCounts::add_packed(PackedReader& packed, const WordIds& ids) {
+  for (std::size_t left = packed.size(); left > 0; --left) {
+    const std::uint32_t source = ids.source[packed.below(ids.source.size())];
+    const std::uint32_t target = ids.target[packed.below(ids.target.size())];
+    count(source, target, packed.number());
+  }
 }
 
 void LexicalCounts::add(const SentencePair& pair) {

@@ -100,12 +100,14 @@ enum class LexicalCounting : std::uint8_t {
 class LexicalCounts {
  public:
   void add(const SentencePair& pair);
+  void pack(std::string& out) const;
+  void add_packed(PackedReader& packed, const WordIds& ids);
   LexicalTable target_given_source(LexicalCounting counting = LexicalCounting::kMoses) const;  // lex.f2e
   LexicalTable source_given_target(LexicalCounting counting = LexicalCounting::kMoses) const;  // lex.e2f
   std::size_t bytes() const noexcept { return pairs_.bytes(); }
 
  private:
-  void count(std::uint32_t source, std::uint32_t target);
+  void count(std::uint32_t source, std::uint32_t target, std::uint64_t times = 1);
   static double share(std::uint64_t count, std::uint64_t total, std::uint64_t unlinked, LexicalCounting counting);
 
   WordPairMap<std::uint64_t> pairs_;  // by source and target word

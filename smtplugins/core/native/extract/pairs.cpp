@@ -4,12 +4,14 @@
 #include <cstring>
 #include <limits>
 #include <numeric>
+#include <stdexcept>
 #include <utility>
 
 namespace smt {
 namespace {
 
 constexpr std::size_t kFirstSlots = 1024;
+constexpr std::size_t kRelief = 1024;  // packed entries between two looks at the memory
 
 std::uint32_t hash_of(WordSpan words) noexcept {
   std::uint64_t hash = words.size();
@@ -67,6 +69,25 @@ void write_record(SpillFile& run, std::string& buffer, WordSpan source, WordSpan
   buffer += variant;
   run.write(buffer);
 }
+
+// The sequences of another counter, with the ids that their words have here.
+class PackedSequences {
+ public:
+  PackedSequences(PackedReader& packed, const std::vector<std::uint32_t>& ids) {
+    for (std::size_t left = packed.size(); left > 0; --left) {
+      for (std::size_t words = packed.size(); words > 0; --words) words_.push_back(ids[packed.below(ids.size())]);
+      offsets_.push_back(words_.size());
+    }
+  }
+  std::size_t size() const noexcept { return offsets_.size() - 1; }
+  WordSpan operator[](std::uint32_t id) const noexcept {
+    return WordSpan(words_).subspan(offsets_[id], offsets_[id + 1] - offsets_[id]);
+  }
+
+ private:
+  std::vector<std::uint32_t> words_;
+  std::vector<std::size_t> offsets_ = {0};
+};
 
 // As `compare`, for sides within records.
 int compare_sides(std::string_view a, std::size_t a_size, std::string_view b, std::size_t b_size,
@@ -147,15 +168,18 @@ PairCounter::PairCounter(std::uint64_t memory, std::shared_ptr<SpillFolder> fold
     : memory_(memory), folder_(std::move(folder)), variants_(std::make_unique<WordList>()), slots_(kFirstSlots) {}
 
 void PairCounter::add(WordSpan source, WordSpan target, std::string_view variant) {
-  const Entry entry{sources_.add(source), targets_.add(target), variants_->add(variant), 1};
   ++occurrences_;
+  count({sources_.add(source), targets_.add(target), variants_->add(variant), 1});
+}
+
+void PairCounter::count(const Entry& entry) {
   const std::size_t mask = slots_.size() - 1;
   std::size_t at = hash_of(entry.source, entry.target, entry.variant) & mask;
   for (; slots_[at] != 0; at = (at + 1) & mask) {
     Entry& known = entries_[slots_[at] - 1];
     if (known.source != entry.source || known.target != entry.target || known.variant != entry.variant) continue;
-    if (known.count < std::numeric_limits<std::uint32_t>::max()) {
-      ++known.count;
+    if (entry.count <= std::numeric_limits<std::uint32_t>::max() - known.count) {
+      known.count += entry.count;
       return;
     }
     break;  // another entry continues; reading adds them up
@@ -175,6 +199,52 @@ void PairCounter::grow() {
     while (slots_[at] != 0) at = (at + 1) & mask;
     slots_[at] = static_cast<std::uint32_t>(i + 1);
   }
+}
+
+void PairCounter::pack(std::string& out) const {
+  if (spilled_) throw std::logic_error("counts on disk cannot be packed");
+  append_packed(out, occurrences_);
+  for (const Sequences* sequences : {&sources_, &targets_}) {
+    append_packed(out, sequences->size());
+    for (std::uint32_t id = 0; id < sequences->size(); ++id) {
+      append_packed(out, (*sequences)[id].size());
+      for (const std::uint32_t word : (*sequences)[id]) append_packed(out, word);
+    }
+  }
+  append_packed(out, *variants_);
+  append_packed(out, entries_.size());
+  for (const Entry& entry : entries_) {
+    for (const std::uint32_t number : {entry.source, entry.target, entry.variant, entry.count}) {
+      append_packed(out, number);
+    }
+  }
+}
+
+void PairCounter::add_packed(PackedReader& packed, const WordIds& ids, const WordList& source_words,
+                             const WordList& target_words) {
+  occurrences_ += packed.number();
+  const PackedSequences sources(packed, ids.source), targets(packed, ids.target);
+  const std::vector<std::string_view> variants = read_words(packed);
+  // Their ids here, as far as they have occurred since the last spill.
+  std::vector<std::uint32_t> source_ids(sources.size(), kNoId), target_ids(targets.size(), kNoId);
+  std::vector<std::uint32_t> variant_ids(variants.size(), kNoId);
+  for (std::size_t left = packed.size(); left > 0; --left) {
+    if (left % kRelief == 0) {
+      relieve(source_words, target_words);
+      if (entries_.empty()) {
+        for (auto* const numbers : {&source_ids, &target_ids, &variant_ids}) {
+          std::fill(numbers->begin(), numbers->end(), kNoId);
+        }
+      }
+    }
+    const std::uint32_t source = packed.below(sources.size()), target = packed.below(targets.size());
+    const std::uint32_t variant = packed.below(variants.size());
+    if (source_ids[source] == kNoId) source_ids[source] = sources_.add(sources[source]);
+    if (target_ids[target] == kNoId) target_ids[target] = targets_.add(targets[target]);
+    if (variant_ids[variant] == kNoId) variant_ids[variant] = variants_->add(variants[variant]);
+    count({source_ids[source], target_ids[target], variant_ids[variant], packed.below(std::size_t{kNoId} + 1)});
+  }
+  relieve(source_words, target_words);
 }
 
 std::size_t PairCounter::bytes() const noexcept {

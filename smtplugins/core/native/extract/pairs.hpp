@@ -9,8 +9,10 @@
 #include <string_view>
 #include <vector>
 
+#include "base/packed.hpp"
 #include "base/sort.hpp"
 #include "base/word_list.hpp"
+#include "extract/bitext.hpp"
 #include "extract/phrase_order.hpp"
 
 namespace smt {
@@ -62,6 +64,10 @@ class PairCounter {
 
   // Adds an occurrence. `variant` distinguishes occurrences of a pair.
   void add(WordSpan source, WordSpan target, std::string_view variant);
+  // The pairs, none of which may be on disk, for another counter to add to its own; `ids` are those of their words.
+  void pack(std::string& out) const;
+  void add_packed(PackedReader& packed, const WordIds& ids, const WordList& source_words,
+                  const WordList& target_words);
   // To be called now and then between pairs: spills to disk if memory is exceeded. All words added must be in the
   // lists.
   void relieve(const WordList& source_words, const WordList& target_words);
@@ -90,6 +96,7 @@ class PairCounter {
     bool operator()(std::string_view a, std::string_view b) const noexcept;
   };
 
+  void count(const Entry& entry);
   void sort();
   void spill();
   void grow();

@@ -97,6 +97,8 @@ class PhraseExtractor {
   const Bitext& bitext() const noexcept { return bitext_; }
   const LexicalCounts& lexical() const noexcept { return lexical_; }
   const PairCounter& pairs() const noexcept { return pairs_; }
+  LexicalCounts& lexical() noexcept { return lexical_; }
+  PairCounter& pairs() noexcept { return pairs_; }
   const PhraseOptions& options() const noexcept { return options_; }
 
  private:

@@ -33,6 +33,8 @@ class RuleExtractor {
   const Bitext& bitext() const noexcept { return bitext_; }
   const LexicalCounts& lexical() const noexcept { return lexical_; }
   const PairCounter& pairs() const noexcept { return pairs_; }
+  LexicalCounts& lexical() noexcept { return lexical_; }
+  PairCounter& pairs() noexcept { return pairs_; }
   const RuleSymbols& symbols() const noexcept { return symbols_; }
 
  private:

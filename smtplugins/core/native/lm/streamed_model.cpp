@@ -6,6 +6,7 @@
 #include <stdexcept>
 #include <utility>
 
+#include "base/packed.hpp"
 #include "lm/probing.hpp"
 
 namespace smt {
@@ -82,18 +83,11 @@ struct Counted {
 };
 
 void append_counted(std::string& out, Counted counted) {
-  std::uint64_t number = counted.adjusted << 1U | (counted.kept ? 1U : 0U);
-  for (; number > 0x7FU; number >>= 7U) out += static_cast<char>(number | 0x80U);
-  out += static_cast<char>(number);
+  append_packed(out, counted.adjusted << 1U | (counted.kept ? 1U : 0U));
 }
 
-Counted read_counted(std::string_view bytes) noexcept {
-  std::uint64_t number = 0;
-  unsigned shift = 0;
-  for (const char byte : bytes) {
-    number |= (static_cast<std::uint64_t>(static_cast<unsigned char>(byte)) & 0x7FU) << shift;
-    shift += 7;
-  }
+Counted read_counted(std::string_view bytes) {
+  const std::uint64_t number = PackedReader(bytes).number();
   return {number >> 1U, (number & 1U) != 0};
 }
 
