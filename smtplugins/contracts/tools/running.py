@@ -18,10 +18,12 @@ from smtplugins.host.scores.segment_metric import SegmentMetric
 from smtplugins.host.scores.worker_pool import WorkerPool
 from smtplugins.host.spread.choice import default_runner, make_runner
 from smtplugins.host.spread.loading import Loading
+from smtplugins.host.spread.shipping import Files, Shipment, digest, shipped_place, shipping
 from smtplugins.host.spread.workers import cost_of, item_name, portable
 
 __all__ = [
     "BatchScores",
+    "Files",
     "Host",
     "Loading",
     "ModelConfig",
@@ -30,6 +32,7 @@ __all__ = [
     "ScoreCache",
     "ScoreFolder",
     "SegmentMetric",
+    "Shipment",
     "WorkerPool",
     "add_jobs",
     "add_number",
@@ -37,6 +40,7 @@ __all__ = [
     "command_files",
     "cost_of",
     "default_runner",
+    "digest",
     "exit_error",
     "hushed",
     "in_batches",
@@ -51,6 +55,8 @@ __all__ = [
     "runs",
     "say_beside",
     "sayer",
+    "shipped_place",
+    "shipping",
     "split_command",
     "start_command",
 ]

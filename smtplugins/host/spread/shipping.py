@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import contextlib
 import contextvars
+import functools
 import hashlib
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -22,11 +23,15 @@ _END = 1 << 16
 _PART = 1 << 20
 
 
+Files = Sequence[tuple[str, Path]]
+"""A file, or those of a folder, with their names from its parent."""
+
+
 @dataclass
 class Shipment:
     """Files and folders to send, by the hash of their contents."""
 
-    paths: dict[str, Path] = field(default_factory=dict)
+    contents: dict[str, Files] = field(default_factory=dict)
 
 
 _SHIPMENT: contextvars.ContextVar[Shipment | None] = contextvars.ContextVar("shipment", default=None)
@@ -46,28 +51,38 @@ def shipping(ship: bool) -> Iterator[Shipment]:
 class _Sent:
     """A path on its way: another machine finds its own file of that name, or the copy."""
 
-    def __init__(self, path: str | Path) -> None:
-        shipment = _SHIPMENT.get()
-        place = Path(os.path.abspath(path))
+    def __init__(self, path: str | Path, used: Sequence[Path] | None = None) -> None:
+        shipment, place = _SHIPMENT.get(), Path(os.path.abspath(path))
         self._kind: type = str if isinstance(path, str) else Path
         self._path = str(place)
-        self._digest = None if shipment is None else digest(place)
-        self._mark = None if shipment is not None else _mark(place)
-        if shipment is not None and self._digest is not None:
-            shipment.paths[self._digest] = place
+        files = _files(place) if used is None else [(f"{place.name}/{one.name}", one) for one in used]
+        self._digest, self._mark = None, ""
+        if shipment is None:
+            self._mark = _mark(files)
+        else:
+            self._digest = digest(files)
+            shipment.contents[self._digest] = files
+        self._used = None if used is None else tuple(one.name for one in used)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _arrived, (self._kind, self._path, self._digest, self._mark)
+        return _arrived, (self._kind, self._path, self._digest, self._mark, self._used)
 
 
-def _arrived(kind: type, path: str, sent: str | None, mark: str | None) -> str | Path:
+def _arrived(kind: type, path: str, sent: str | None, mark: str, used: tuple[str, ...] | None) -> str | Path:
+    place = Path(path)
     if sent is not None:
-        path = str(shipped_place(sent) / os.path.basename(path))
-    elif not os.path.exists(path):
-        raise SmtError(f"{path}: missing on this worker: share its folder, or send files (`ship=true` of the runner)")
-    elif _mark(Path(path)) != mark:
-        raise SmtError(f"{path}: this worker has another file of that name: copy it, or send files (`ship=true`)")
-    found: str | Path = kind(path)
+        place = shipped_place(sent) / place.name
+    else:
+        missing = next((one for one in (place, *(place / name for name in used or ())) if not one.exists()), None)
+        if missing is not None:
+            raise SmtError(
+                f"{missing}: missing: share its folder with workers, or send files (ship=true of the runner)"
+            )
+        if _mark(_files(place) if used is None else [(f"{place.name}/{name}", place / name) for name in used]) != mark:
+            raise SmtError(
+                f"{path}: expected what the client has, found other contents: copy it, or send files (ship=true)"
+            )
+    found: str | Path = kind(place)
     return found
 
 
@@ -76,31 +91,37 @@ def shipped_place(sent: str) -> Path:
     return default_folder() / "shipped" / sent
 
 
-def files_of(path: Path) -> Iterator[tuple[str, Path]]:
-    """A file, or the files of a folder, with their names from its parent."""
+def _files(path: Path) -> Files:
     if not path.is_dir():
-        yield path.name, path
-        return
-    for one in sorted(path.rglob("*")):
-        if one.is_file():
-            yield f"{path.name}/{one.relative_to(path).as_posix()}", one
+        return [(path.name, path)]
+    inside = (one for one in sorted(path.rglob("*")) if one.is_file())
+    return [(f"{path.name}/{one.relative_to(path).as_posix()}", one) for one in inside]
 
 
-def digest(path: Path) -> str:
-    """The hash of the names and contents of a file or folder."""
+def digest(files: Files) -> str:
+    """The hash of the names and contents of files."""
     whole = hashlib.sha256()
-    for name, file in files_of(path):
-        whole.update(f"{name}\0{file.stat().st_size}\0".encode("utf-8", "surrogateescape"))
-        with file.open("rb") as stream:
-            while part := stream.read(_PART):
-                whole.update(part)
+    for name, file in files:
+        about = file.stat()
+        whole.update(f"{name}\0{about.st_size}\0".encode("utf-8", "surrogateescape"))
+        whole.update(_contents(file, about.st_size, about.st_mtime_ns))
     return whole.hexdigest()[:32]
 
 
-def _mark(path: Path) -> str:
+@functools.lru_cache(maxsize=1024)
+def _contents(file: Path, size: int, changed: int) -> bytes:
+    """The hash of a file, computed once while its size and time are the same."""
+    whole = hashlib.sha256()
+    with file.open("rb") as stream:
+        while part := stream.read(_PART):
+            whole.update(part)
+    return whole.digest()
+
+
+def _mark(files: Files) -> str:
     """What tells files apart at little cost: names, sizes, and how they begin and end."""
     whole = hashlib.sha256()
-    for name, file in files_of(path):
+    for name, file in files:
         size = file.stat().st_size
         whole.update(f"{name}\0{size}\0".encode("utf-8", "surrogateescape"))
         with file.open("rb") as stream:
@@ -139,5 +160,8 @@ def sent_config(config: RunConfig) -> RunConfig:
         passes=passes,
     )
     decoder = None if config.decoder is None else sent_spec(config.decoder)
-    text = None if config.text is None else replace(config.text, path=sent(config.text.path))
+    text = config.text
+    if text is not None:
+        prepared: Any = _Sent(text.path, text.paths)
+        text = replace(text, path=prepared)
     return config.with_parts(model=model, decoder=decoder, text=text)

@@ -16,7 +16,8 @@ from distributed import Client, LocalCluster
 from distributed.utils import get_mp_context
 
 from smtplugins.contracts.errors import SmtError, UsageError
-from smtplugins.contracts.tools.running import say_beside
+from smtplugins.contracts.tools.running import Shipment, say_beside
+from smtplugins.plugins.cluster.shipping import parts_of
 from smtplugins.plugins.cluster.worker import Assignment, Done, end_job
 
 if TYPE_CHECKING:
@@ -72,6 +73,7 @@ class Connection:
                 f"runner 'dask': no scheduler answers at {self._where} ({error}): start one with `dask scheduler`"
             ) from None
         self._counted, self._count = 0.0, 0
+        self._shipped: set[str] = set()
 
     @property
     def lost(self) -> bool:
@@ -91,6 +93,15 @@ class Connection:
         """Give a recipe to all workers, now and as they join."""
         with self._told():
             self._client.register_plugin(recipe, name=recipe.name)
+
+    def ship(self, shipment: Shipment) -> None:
+        """Send files to all workers, now and as they join, unless that was done before."""
+        for named, files in shipment.contents.items():
+            if named not in self._shipped:
+                for part in parts_of(files, named):
+                    with self._told():
+                        self._client.register_plugin(part, name=part.name)
+                self._shipped.add(named)
 
     def submit(self, key: str, function: Callable[..., Done], *arguments: Any) -> Future[Done]:
         """Send a call."""

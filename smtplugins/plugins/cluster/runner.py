@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from smtplugins.contracts.errors import SmtError, UsageError
-from smtplugins.contracts.tools.running import Loading, cost_of, item_name
+from smtplugins.contracts.tools.running import Loading, cost_of, item_name, shipping
 
 if TYPE_CHECKING:
     from distributed import Future
@@ -30,7 +30,8 @@ class Dask:
     """Workers of dask.distributed: of the scheduler at ``address`` or in ``scheduler_file``, or ``jobs`` new ones here.
 
     At most ``window`` items are on their way. Workers may join, leave and die: what they were doing is done again by
-    others. An item of which several die is named.
+    others. An item of which several die is named. ``ship`` sends the files of a job to workers that do not share its
+    folders, once; they keep them by their hash.
     """
 
     def __init__(
@@ -40,6 +41,7 @@ class Dask:
         scheduler_file: str = "",
         jobs: int = 0,
         window: int = 4096,
+        ship: bool = False,
         loading: Callable[[], Loading],
         note: Callable[[str], None] = lambda text: None,
     ) -> None:
@@ -52,7 +54,7 @@ class Dask:
         except ImportError:
             raise UsageError("runner 'dask' needs dask.distributed: pip install 'smtplugins[cluster]'") from None
         self._connected = (address, scheduler_file, jobs)
-        self._window = window
+        self._window, self._ship = window, ship
         self._loading, self._note = loading, note
 
     def map(
@@ -62,8 +64,10 @@ class Dask:
         from smtplugins.plugins.cluster.connection import connect
         from smtplugins.plugins.cluster.worker import packed
 
-        recipe = packed(self._loading(), function, setup)
+        with shipping(self._ship) as shipment:
+            recipe = packed(self._loading(), function, setup)
         connection = connect(*self._connected)
+        connection.ship(shipment)
         job = _Job(connection, recipe, items, self._window, self._note)
         try:
             yield from job.results()

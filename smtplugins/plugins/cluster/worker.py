@@ -10,7 +10,7 @@ import time
 from dataclasses import dataclass
 from typing import Any
 
-from distributed import WorkerPlugin
+from distributed import WorkerPlugin, get_worker
 
 from smtplugins.contracts.errors import SmtError
 from smtplugins.contracts.runners import close_state
@@ -77,17 +77,19 @@ def run_batch(token: str, data: bytes) -> Done:
     """Do some items of a job; an error ends the batch."""
     with _LOCK:
         results: list[Any] = []
-        begun = time.perf_counter()
+        begun, place = time.perf_counter(), f"worker {get_worker().address}: "
         try:
             job = _job(token)
-            begun = time.perf_counter()
+            begun, place = time.perf_counter(), ""
             for item in pickle.loads(data):
                 results.append(job.do(item))
             failure = None
         except (Exception, SystemExit) as error:
             import traceback
 
-            failure = Failure(portable(error), traceback.format_exc())
+            # An error before the first item may be of this machine.
+            shown = SmtError(f"{place}{error}") if place and isinstance(error, (SmtError, OSError)) else error
+            failure = Failure(portable(shown), traceback.format_exc())
         seconds = time.perf_counter() - begun
         return Done(pickle.dumps(results, pickle.HIGHEST_PROTOCOL), seconds, failure)
 
