@@ -31,7 +31,7 @@ from smtplugins.host.estimate.phrase_tables import (
     spill_folder,
     tell,
 )
-from smtplugins.host.estimate.spread_counts import count_text, runner_of
+from smtplugins.host.estimate.spread_counts import count_text, runner_of, threads_of
 from smtplugins.host.progress import progress
 
 if TYPE_CHECKING:
@@ -73,7 +73,7 @@ def extract_rules(
         ExtractedRules, settings=settings, table_format=table_format, skip_bad=skip_bad, lexical=lexical is None
     )
     with outputs(folder, names) as files, spill_folder(folder) as aside, bitext.naming():
-        rules = make(aside, threads=jobs if isinstance(jobs, int) else 1, memory=memory)
+        rules = make(aside, threads=threads_of(jobs), memory=memory)
         read_lexical(rules, lexical or ())
         for _ in count_text(rules, make, bitext, runner, quiet):
             pass

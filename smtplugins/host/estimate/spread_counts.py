@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
@@ -48,6 +49,13 @@ def runner_of(host: Host, jobs: Jobs) -> Runner | None:
     if isinstance(jobs, int) and jobs < 1:
         raise UsageError(f"{argument('jobs')}: expected 1 or more, found {jobs}")
     return None if in_threads(jobs) else make_runner(host, apart(default_runner(jobs)))
+
+
+def threads_of(jobs: Jobs) -> int:
+    """The threads of this process: ``jobs``, or when workers are done, as many as there are, or as this machine has."""
+    if isinstance(jobs, int):
+        return jobs
+    return 1 if in_threads(jobs) else int(default_runner(jobs).options.get("jobs", 0)) or os.cpu_count() or 1
 
 
 def in_threads(jobs: Jobs) -> bool:

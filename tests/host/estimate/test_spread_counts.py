@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import random
 import re
 from collections.abc import Iterable, Iterator
@@ -13,6 +14,7 @@ import pytest
 import smtplugins as smt
 from smtformats.errors import FormatError
 from smtplugins.contracts.errors import UsageError
+from smtplugins.host.estimate.spread_counts import threads_of
 from tests.core.extract.test_phrase_pairs import MODELS, files
 from tests.core.extractions import random_text
 from tests.seeds import seeds
@@ -115,6 +117,14 @@ def test_given_tables_of_words_and_bad_links(host: smt.Host, tmp_path: Path, mon
             "1 sentence pair with an empty side: left out",
             "1 sentence pair with links outside the sentences: left out",
         ]
+
+
+def test_tables_are_written_in_threads_when_the_workers_are_done(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(os, "cpu_count", lambda: 5)
+    threads = {3: 3, None: 1, "serial": 1, "processes": 5, "processes,jobs=0": 5, "processes,jobs=3": 3}
+    assert {jobs: threads_of(jobs) for jobs in threads} == threads
+    monkeypatch.setenv("SMT_RUNNER", "dask,jobs=2")
+    assert threads_of(None) == 2
 
 
 def test_the_runner_of_the_environment(host: smt.Host, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
