@@ -20,8 +20,8 @@ def add_number(parser: Any, name: str, default: float, what: str, metavar: str =
 
 
 def add_jobs(parser: Any, what: str = "processes (same output for any N)", default: str = "") -> None:
-    """Add ``-j`` and ``--runner``, of which ``jobs_of`` makes one value; ``default`` comes before the usual ones."""
-    parser.add_argument("-j", "--jobs", type=int, metavar="N", help=f"{what} (default: {default}$SMT_RUNNER, else 1)")
+    """Add ``-j`` and ``--runner``, of which ``jobs_of`` makes one value; ``default`` comes before 1."""
+    parser.add_argument("-j", "--jobs", type=int, metavar="N", help=f"{what} (default: $SMT_RUNNER, {default}else 1)")
     parser.add_argument(
         "--runner", metavar="NAME[,key=value...]", help="runner of the work, such as dask, for N workers or a cluster"
     )

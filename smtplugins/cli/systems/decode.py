@@ -48,7 +48,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--stack", type=int, metavar="N", help="hypotheses kept per stack, 0 for all (sets decoder.stack_size)"
     )
-    add_jobs(parser, default="`runner` of the configuration, else ")
+    add_jobs(parser, default="else `runner` of the configuration, ")
     _add_records(parser)
     options.add_cache(parser)
     options.add_manifest(parser)

@@ -100,7 +100,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     add_learning(
         parser,
         "minrisk for lists, mert for forests; with -c that of the configuration, else mert",
-        "`runner` of the configuration, else ",
+        "else `runner` of the configuration, ",
     )
     _add_decoder(parser)
     options.add_cache(parser)

@@ -107,7 +107,7 @@ def run(
     statistics = DecodingStatistics(added(translator.loading, load(translator.model)))
     files = _forest_files(host, translator, outputs)
     unpack = (lambda parcel: None) if files is None else files.output.unpack
-    printing = (outputs.printing or Printing()).with_features(host, translator, precision)
+    printing = outputs.printing.with_features(host, translator, precision) if outputs.printing else Printing()
     task = _Task(translator, replace(outputs, printing=printing), files, trace is not None, wanted, hidden)
     total = len(sentences) if isinstance(sentences, Sized) else None
     faults: list[str] = []

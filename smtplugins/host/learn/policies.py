@@ -58,6 +58,11 @@ class TaskMaterial:
     quiet: bool = True
     _stats: dict[frozenset[tuple[str, float]], NDArray[Any]] = field(init=False, default_factory=dict)
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        # Tasks hold what decoders loaded and parsed: another machine makes them again.
+        given = self.host, self.translator, self.sentences, self.references, self.metric, self.jobs, self.note
+        return _material, (*given, self.quiet)
+
     @property
     def signature(self) -> str:
         """The metric's signature, marked in-sample."""
@@ -102,6 +107,23 @@ class TaskMaterial:
         return self.metric.stats([hypothesis or "" for hypothesis in best], self.references, sources)
 
 
+def _material(
+    host: Host,
+    translator: Translator,
+    sentences: Sequence[Sentence],
+    references: Sequence[Sequence[str]],
+    metric: Metric,
+    jobs: Jobs,
+    note: Note,
+    quiet: bool,
+) -> TaskMaterial:
+    """The material with the task of the translator's decoder, which loads its tables."""
+    _load(translator)
+    assert isinstance(translator.decoder, TaskDecoder)
+    problem = translator.decoder.task(sentences, references, metric, translator.model)
+    return TaskMaterial(host, translator, sentences, references, metric, problem, jobs, note, quiet)
+
+
 def _best(translator: Translator, sentence: Sentence) -> str | None:
     decoded = translator.decode_one(sentence)
     return decoded.best if decoded.found else None
@@ -124,31 +146,26 @@ def tune_policy(host: Host, config: RunConfig, plan: Plan, settings: RunSettings
         # A policy has its own start, that of the task.
         settings = replace(settings, start={})
     inputs = load_run_inputs(host, config, settings)
-    decoder = inputs.translator.decoder
-    if not isinstance(decoder, TaskDecoder):
+    if not isinstance(inputs.translator.decoder, TaskDecoder):
         raise UsageError(_no_task(host, plan.learner, config))
     check_sentences(inputs.sentences, inputs.references)
     tuning.check_finite(inputs.translator.model.weights, "the start weights")
     with inputs.run(host, config, plan, settings, {"candidates": "policy"}) as run:
         plan = replace(plan, folder=run.path, runner=config.runner)
-        return _learn_policy(host, inputs, decoder, plan, settings.note, settings.quiet)
+        return _learn_policy(host, inputs, plan, settings.note, settings.quiet)
 
 
-def _learn_policy(host: Host, inputs: RunInputs, decoder: TaskDecoder, plan: Plan, note: Note, quiet: bool) -> Tuned:
+def _learn_policy(host: Host, inputs: RunInputs, plan: Plan, note: Note, quiet: bool) -> Tuned:
     """Learn in the existing folder of a plan."""
     from smtplugins.host.progress import hushed
 
     lines = [int(sentence.id) for sentence in inputs.sentences]
     references = [[texts.texts[at] or "" for at in lines] for texts in inputs.references]
-    _load(inputs.translator)
-    problem = decoder.task(inputs.sentences, references, inputs.metric, inputs.translator.model)
-    begin = dict(sorted({**problem.start, **inputs.translator.model.weights}.items()))
-    tuning.check_finite(begin, "the start weights")
-    translator = replace(inputs.translator, model=inputs.translator.model.with_weights(begin))
     alone = plan.runs > 1 and plan.spread.name != SERIAL
-    material = TaskMaterial(
-        host, translator, inputs.sentences, references, inputs.metric, problem, 1 if alone else plan.jobs, note, quiet
-    )
+    jobs = 1 if alone else plan.jobs
+    material = _material(host, inputs.translator, inputs.sentences, references, inputs.metric, jobs, note, quiet)
+    begin = dict(sorted({**material.problem.start, **inputs.translator.model.weights}.items()))
+    tuning.check_finite(begin, "the start weights")
     # Progress bars of several processes would overwrite each other.
     with hushed(quiet or alone):
         done = tuning.run_plan(host, material, plan, begin, note)

@@ -5,10 +5,10 @@ from __future__ import annotations
 import hashlib
 import os
 import sys
-import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from smtformats.caching.folders import default_folder
 from smtformats.records import dataclass
 from smtplugins.contracts.errors import SmtError
 
@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from smtplugins.host.loading.registry import Registry
 
 _HOSTS: dict[Loading, Host] = {}
+_PLUGIN_FILES: dict[str, bytes] = {}
+"""The modules that were imported here for other processes, and their files."""
 
 
 @dataclass(frozen=True)
@@ -34,10 +36,9 @@ class PluginFile:
         here = Path(self.path)
         if here.is_file() and here.read_bytes() == self.data:
             return here
-        folder = Path(tempfile.gettempdir()) / f"smtplugins-{os.getuid()}" / hashlib.sha256(self.data).hexdigest()[:16]
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        place = folder / here.name
-        if not place.exists():
+        place = default_folder() / "plugins" / hashlib.sha256(self.data).hexdigest()[:32] / here.name
+        if not place.is_file() or place.read_bytes() != self.data:
+            place.parent.mkdir(parents=True, exist_ok=True)
             aside = place.with_suffix(f".{os.getpid()}")
             aside.write_bytes(self.data)
             aside.replace(place)
@@ -112,7 +113,13 @@ def _wanted(plugin: str | PluginFile) -> str | ModuleType:
     from smtplugins.host.loading.manager import import_file
 
     # Under the name that it has where the work comes from, by which its classes and functions are known.
-    return sys.modules.get(plugin.module) or import_file(plugin.placed(), plugin.module)
+    known = sys.modules.get(plugin.module)
+    if known is not None and _PLUGIN_FILES.get(plugin.module, plugin.data) == plugin.data:
+        return known
+    # Hosts made before have what the file defined before it was changed.
+    _HOSTS.clear()
+    _PLUGIN_FILES[plugin.module] = plugin.data
+    return import_file(plugin.placed(), plugin.module)
 
 
 def registry_again(loading: Loading) -> Registry:

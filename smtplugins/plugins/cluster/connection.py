@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import atexit
 import contextlib
+import json
 import logging
 import os
 import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import CancelledError
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import dask
@@ -27,6 +29,7 @@ _CONNECTIONS: dict[tuple[int, str, str, int], Connection] = {}
 _PATIENCE = 10.0
 """Seconds to wait for a scheduler's answer to a first call."""
 _TICK = 1.0
+_GLANCE = 0.1
 _SETTINGS = {
     # Processes are forked from one that has imported what they need.
     "distributed.worker.multiprocessing-method": "forkserver",
@@ -63,11 +66,9 @@ class Connection:
         logging.getLogger("distributed").setLevel(logging.CRITICAL + 1)
         self._where = address or scheduler_file
         self._cluster = None if self._where else _local(jobs or os.cpu_count() or 1)
-        given: dict[str, Any] = {"scheduler_file": scheduler_file} if scheduler_file else {"address": address}
-        if self._cluster is not None:
-            given = {"address": self._cluster}
+        given = self._cluster or address or _address_in(scheduler_file)
         try:
-            self._client: Client = Client(**given, timeout=_PATIENCE, set_as_default=False)
+            self._client: Client = Client(given, timeout=_PATIENCE, set_as_default=False)
         except (OSError, ValueError) as error:
             raise UsageError(
                 f"runner 'dask': no scheduler answers at {self._where} ({error}): start one with `dask scheduler`"
@@ -165,6 +166,22 @@ class Connection:
             f"the scheduler{self._at} is gone: start it and its workers again, then "
             "repeat the command (with --resume where there is a run folder)"
         )
+
+
+def _address_in(scheduler_file: str) -> str:
+    """The address that a scheduler wrote to a file, or writes there soon."""
+    until = time.monotonic() + _PATIENCE
+    while True:
+        try:
+            return str(json.loads(Path(scheduler_file).read_bytes())["address"])
+        except (OSError, ValueError, KeyError, TypeError) as error:
+            # A scheduler that starts has not written it, or not all of it.
+            if time.monotonic() > until:
+                raise UsageError(
+                    f"runner 'dask': no scheduler answers at {scheduler_file} ({error}): start one with "
+                    f"`dask scheduler --scheduler-file {scheduler_file}`"
+                ) from None
+        time.sleep(_GLANCE)
 
 
 def _local(jobs: int) -> LocalCluster:

@@ -113,7 +113,7 @@ class _Job:
                 continue
             self._batches.popleft()
             self._learn(batch, done)
-            self._fill()
+            self._fill(len(batch.items))
             yield from pickle.loads(done.results)
             if done.failure is not None:
                 raise done.failure.error from SmtError(f"in a worker process:\n{done.failure.trace}")
@@ -126,12 +126,14 @@ class _Job:
         """Give up what is on its way."""
         self._connection.cancel([batch.future for batch in self._batches], self._token)
 
-    def _fill(self) -> None:
-        """Send batches until enough are on their way."""
+    def _fill(self, done: int = 0) -> None:
+        """Send batches until enough are on their way; the results of ``done`` items wait here."""
         limit = _AHEAD * max(1, self._connection.workers())
-        waiting = sum(len(batch.items) for batch in self._batches)
+        waiting = done + sum(len(batch.items) for batch in self._batches)
+        # No worker gets so many that nothing is left for others.
+        most = max(1, self._window // limit)
         while len(self._batches) < limit and waiting < self._window:
-            items = self._take(self._window - waiting)
+            items = self._take(min(most, self._window - waiting))
             if not items:
                 return
             waiting += len(items)

@@ -14,7 +14,7 @@ from distributed import WorkerPlugin, get_worker
 
 from smtplugins.contracts.errors import SmtError
 from smtplugins.contracts.runners import close_state
-from smtplugins.contracts.tools.running import portable
+from smtplugins.contracts.tools.running import item_name, portable
 
 _RECIPES: dict[str, bytes] = {}
 _JOBS: dict[str, _Job] = {}
@@ -81,17 +81,42 @@ def run_batch(token: str, data: bytes) -> Done:
         try:
             job = _job(token)
             begun, place = time.perf_counter(), ""
-            for item in pickle.loads(data):
+            items = pickle.loads(data)
+            for item in items:
                 results.append(job.do(item))
             failure = None
         except (Exception, SystemExit) as error:
-            import traceback
-
             # An error before the first item may be of this machine.
-            shown = SmtError(f"{place}{error}") if place and isinstance(error, (SmtError, OSError)) else error
-            failure = Failure(portable(shown), traceback.format_exc())
+            failure = _failure(error, place if isinstance(error, (SmtError, OSError)) else "")
         seconds = time.perf_counter() - begun
-        return Done(pickle.dumps(results, pickle.HIGHEST_PROTOCOL), seconds, failure)
+        try:
+            packed_results = _dumps(results)
+        except Exception:
+            results, failure = _sendable(items, results)
+            packed_results = _dumps(results)
+        return Done(packed_results, seconds, failure)
+
+
+def _dumps(results: list[Any]) -> bytes:
+    return pickle.dumps(results, pickle.HIGHEST_PROTOCOL)
+
+
+def _failure(error: Exception | SystemExit, place: str = "") -> Failure:
+    import traceback
+
+    shown = SmtError(f"{place}{error}") if place else error
+    return Failure(portable(shown), "".join(traceback.format_exception(error)))
+
+
+def _sendable(items: list[Any], results: list[Any]) -> tuple[list[Any], Failure]:
+    """The results before the first that cannot be sent, and the error of that one."""
+    for count, (item, result) in enumerate(zip(items, results, strict=False)):
+        try:
+            _dumps(result)
+        except Exception as error:
+            named = SmtError(f"item {item_name(item)}: its result cannot be sent: {type(error).__name__}: {error}")
+            return results[:count], _failure(named)
+    raise AssertionError("one of them cannot be sent")
 
 
 def _job(token: str) -> _Job:
