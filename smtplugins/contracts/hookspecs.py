@@ -160,7 +160,8 @@ def smt_metrics() -> Iterable[Offer]:  # type: ignore[empty-body]
 def smt_runners() -> Iterable[Offer]:  # type: ignore[empty-body]
     """Runners: how the items of a long job are spread; results come back in order.
 
-    Fires once, when plugins are loaded. Yield an ``Offer`` for each.
+    Fires once, when plugins are loaded. Yield an ``Offer`` for each. A runner whose workers can keep things between
+    calls has ``keep``, too (``KeepingRunner``); without it, they are kept in the host's process.
 
     ```python
     from smtplugins import Offer, hookimpl

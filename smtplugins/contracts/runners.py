@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import AbstractContextManager
 from typing import Any, Protocol, runtime_checkable
 
 from smtplugins.contracts.spec import Spec
@@ -28,3 +29,27 @@ class Runner(Protocol):
     def map(
         self, function: Callable[..., Any], items: Iterable[Any], *, setup: Callable[[], Any] | None = None
     ) -> Iterator[Any]: ...
+
+
+@runtime_checkable
+class Kept(Protocol):
+    """What workers made of items and keep between calls.
+
+    ``map`` calls ``function(made, argument)`` for what was made of each item, where it is, and returns the results in
+    the order of the items, as often as it is called. The first error in this order is raised. Neither results nor
+    errors depend on the number of workers, so sums do not if they are added in this order.
+    """
+
+    def map(self, function: Callable[[Any, Any], Any], argument: Any) -> Iterator[Any]: ...
+
+
+@runtime_checkable
+class KeepingRunner(Protocol):
+    """A runner whose workers can keep what they make.
+
+    Each item is given to a worker, which calls ``make(item)`` before the first result is asked for, and keeps what it
+    returns until the block ends. If what is kept is lost, it is made again or an error is raised. The host keeps things
+    in its own process for a runner without ``keep``.
+    """
+
+    def keep(self, make: Callable[[Any], Any], items: Iterable[Any]) -> AbstractContextManager[Kept]: ...

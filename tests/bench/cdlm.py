@@ -192,8 +192,8 @@ def _risk(host: Any, folder: Path, text: list[Any]) -> dict[str, Any]:
     from smtplugins.core.graph.hypergraph import Hypergraph
     from smtplugins.core.learn.minimising import Space, minimise
     from smtplugins.host.files.opening import open_known
+    from smtplugins.plugins.tuning.forest_risk import forest_risk
     from smtplugins.plugins.tuning.gains import ForestSource
-    from smtplugins.plugins.tuning.minrisk import forest_risk
 
     begun = time.process_time()
     with open_known(folder, "hypergraph", None, host.formats()) as opened:
@@ -205,10 +205,12 @@ def _risk(host: Any, folder: Path, text: list[Any]) -> dict[str, Any]:
     source = ForestSource(problem, {"blm": 1.0, "OOV": -100.0}, 1.0, 100)
     refined = time.process_time()
     edges = sum(len(one.graph) for graphs in source.sentences for one in graphs)
-    objective = forest_risk(source, 1.0, 0.0)
+    with forest_risk(problem, {"blm": 1.0, "OOV": -100.0}, 100) as forests:
+        objective = forests.objective(1.0, 0.0)
     weights = np.zeros(len(source.names))
     weights[source.names.index("blm")] = 1.0
     fixed = source.names.index("OOV") if "OOV" in source.names else None
+    objective(weights)  # refines the forests
     best = interleaved({"risk": lambda: objective(weights)}, rounds=5)["risk"]
     free = np.ones(len(weights), dtype=bool)
     if fixed is not None:

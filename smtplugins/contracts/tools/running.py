@@ -17,6 +17,7 @@ from smtplugins.host.scores.scoring_program import split_command, start_command
 from smtplugins.host.scores.segment_metric import SegmentMetric
 from smtplugins.host.scores.worker_pool import WorkerPool
 from smtplugins.host.spread.choice import default_runner, make_runner
+from smtplugins.host.spread.keeping import Part, Share, in_order, keep
 from smtplugins.host.spread.loading import Loading
 from smtplugins.host.spread.shipping import Files, Shipment, digest, shipped_place, shipping
 from smtplugins.host.spread.workers import cost_of, item_name, portable
@@ -27,11 +28,13 @@ __all__ = [
     "Host",
     "Loading",
     "ModelConfig",
+    "Part",
     "RunConfig",
     "RunDirectory",
     "ScoreCache",
     "ScoreFolder",
     "SegmentMetric",
+    "Share",
     "Shipment",
     "WorkerPool",
     "add_jobs",
@@ -44,8 +47,10 @@ __all__ = [
     "exit_error",
     "hushed",
     "in_batches",
+    "in_order",
     "item_name",
     "jobs_of",
+    "keep",
     "load_config",
     "load_plugins",
     "make_runner",

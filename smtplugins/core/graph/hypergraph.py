@@ -7,7 +7,7 @@ gather; features of most edges in a dense block, a column for each; the rest in 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
+from dataclasses import fields, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -104,6 +104,11 @@ class Hypergraph:
         return mine.keys() == theirs.keys() and all(np.array_equal(mine[name], theirs[name]) for name in mine)
 
     __hash__ = None  # type: ignore[assignment]
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        core = self.core
+        columns = {field.name: getattr(self, field.name) for field in fields(self) if field.name != "core"}
+        return _unpickled, ((core.edge_offsets, core.tails, core.tail_offsets), columns)
 
     @property
     def nodes(self) -> int:
@@ -361,6 +366,10 @@ def core_graph(edge_offsets: ArrayLike, tails: ArrayLike, tail_offsets: ArrayLik
         np.ascontiguousarray(tails, dtype=np.int32),
         np.ascontiguousarray(tail_offsets, dtype=np.int64),
     )
+
+
+def _unpickled(core: tuple[ArrayLike, ArrayLike, ArrayLike], columns: Mapping[str, Any]) -> Hypergraph:
+    return Hypergraph(core=core_graph(*core), **columns)
 
 
 def _pairs(ids: Ints, values: NDArray[np.float32]) -> Iterable[tuple[int, float]]:

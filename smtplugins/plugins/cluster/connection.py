@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import dask
-from distributed import Client, LocalCluster
+from distributed import Client, KilledWorker, LocalCluster, wait
 from distributed.utils import get_mp_context
 
 from smtplugins.contracts.errors import SmtError, UsageError
@@ -38,6 +38,10 @@ _SETTINGS = {
     "distributed.admin.system-monitor.interval": "10s",
     "distributed.admin.tick.interval": "1s",
     "distributed.admin.tick.limit": "10s",
+}
+_OF_CLIENTS = {
+    # The data of items go with their tasks, so that dask can do these again.
+    "distributed.admin.large-graph-warning-threshold": "1 PB",
 }
 _PRELOADED = ["distributed", "numpy", "smtplugins.plugins.cluster.worker"]
 
@@ -64,6 +68,7 @@ class Connection:
     def __init__(self, address: str, scheduler_file: str, jobs: int) -> None:
         # What matters is said by the runner; dask would print tracebacks of connections that end.
         logging.getLogger("distributed").setLevel(logging.CRITICAL + 1)
+        dask.config.set(_OF_CLIENTS)
         self._where = address or scheduler_file
         self._cluster = None if self._where else _local(jobs or os.cpu_count() or 1)
         given = self._cluster or address or _address_in(scheduler_file)
@@ -104,7 +109,7 @@ class Connection:
                         self._client.register_plugin(part, name=part.name)
                 self._shipped.add(named)
 
-    def submit(self, key: str, function: Callable[..., Done], *arguments: Any) -> Future[Done]:
+    def submit(self, key: str, function: Callable[..., Any], *arguments: Any) -> Future[Any]:
         """Send a call."""
         return self._client.submit(function, *arguments, key=key, pure=False)
 
@@ -126,6 +131,33 @@ class Connection:
                     note(f"no workers{self._at}: waiting for some, `dask worker` starts one")
             else:
                 return done
+
+    def submit_each(
+        self, keys: Sequence[Any], function: Callable[..., Any], each: Sequence[Any], more: Any
+    ) -> list[Future[Any]]:
+        """Send a call for each first argument."""
+        futures: list[Future[Any]] = self._client.map(function, each, [more] * len(each), key=list(keys), pure=False)
+        return futures
+
+    def results(self, futures: Sequence[Future[Any]]) -> list[Any]:
+        """Wait for the results of calls; None stands for that of a call of which several workers died."""
+        while True:
+            try:
+                with self._client.as_current():
+                    wait(futures, timeout=_TICK)
+            except CancelledError:
+                raise self._gone() from None
+            except TimeoutError:
+                if self.lost:
+                    raise self._gone() from None
+            else:
+                break
+        for future in futures:
+            error = future.exception() if future.status == "error" else None
+            if error is not None and not isinstance(error, KilledWorker):
+                raise error
+        known = iter(self._client.gather([future for future in futures if future.status == "finished"]))
+        return [next(known) if future.status == "finished" else None for future in futures]
 
     def end(self, token: str) -> None:
         """End a job on all workers."""

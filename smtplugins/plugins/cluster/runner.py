@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import collections
+import contextlib
 import itertools
 import pickle
 import uuid
@@ -16,6 +17,7 @@ from smtplugins.contracts.tools.running import Loading, cost_of, item_name, ship
 if TYPE_CHECKING:
     from distributed import Future
 
+    from smtplugins.contracts.runners import Kept
     from smtplugins.plugins.cluster.connection import Connection
     from smtplugins.plugins.cluster.worker import Done
 
@@ -61,14 +63,7 @@ class Dask:
         self, function: Callable[..., Any], items: Iterable[Any], *, setup: Callable[[], Any] | None = None
     ) -> Iterator[Any]:
         """Yield the results in the order of the items."""
-        from smtplugins.plugins.cluster.connection import connect
-        from smtplugins.plugins.cluster.worker import packed
-
-        with shipping(self._ship) as shipment:
-            recipe = packed(self._loading(), function, setup)
-        connection = connect(*self._connected)
-        connection.ship(shipment)
-        job = _Job(connection, recipe, items, self._window, self._note)
+        job = _Job(*self._connection(function, setup), items, self._window, self._note)
         try:
             yield from job.results()
             job.end()
@@ -76,6 +71,31 @@ class Dask:
             # Interrupted, failed, or abandoned by the caller: pending results are not needed.
             job.cancel()
             raise
+
+    @contextlib.contextmanager
+    def keep(self, make: Callable[[Any], Any], items: Iterable[Any]) -> Iterator[Kept]:
+        """Keep what is made of the items on the workers; what a worker that dies or leaves kept is made again."""
+        from smtplugins.plugins.cluster.keeping import KeptThere
+
+        kept = KeptThere(*self._connection(make, None), list(items))
+        try:
+            kept.begin()
+            yield kept
+            kept.end()
+        except BaseException:
+            kept.cancel()
+            raise
+
+    def _connection(self, function: Callable[..., Any], setup: Callable[[], Any] | None) -> tuple[Connection, bytes]:
+        """The connection, over which files have been sent, and the recipe of a job."""
+        from smtplugins.plugins.cluster.connection import connect
+        from smtplugins.plugins.cluster.worker import packed
+
+        with shipping(self._ship) as shipment:
+            recipe = packed(self._loading(), function, setup)
+        connection = connect(*self._connected)
+        connection.ship(shipment)
+        return connection, recipe
 
 
 @dataclass

@@ -7,6 +7,7 @@ import os
 import pickle
 import threading
 import time
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -77,17 +78,16 @@ def run_batch(token: str, data: bytes) -> Done:
     """Do some items of a job; an error ends the batch."""
     with _LOCK:
         results: list[Any] = []
-        begun, place = time.perf_counter(), f"worker {get_worker().address}: "
+        begun = time.perf_counter()
         try:
             job = _job(token)
-            begun, place = time.perf_counter(), ""
+            begun = time.perf_counter()
             items = pickle.loads(data)
             for item in items:
                 results.append(job.do(item))
             failure = None
         except (Exception, SystemExit) as error:
-            # An error before the first item may be of this machine.
-            failure = _failure(error, place if isinstance(error, (SmtError, OSError)) else "")
+            failure = _failure(error)
         seconds = time.perf_counter() - begun
         try:
             packed_results = _dumps(results)
@@ -101,11 +101,10 @@ def _dumps(results: list[Any]) -> bytes:
     return pickle.dumps(results, pickle.HIGHEST_PROTOCOL)
 
 
-def _failure(error: Exception | SystemExit, place: str = "") -> Failure:
+def _failure(error: Exception | SystemExit) -> Failure:
     import traceback
 
-    shown = SmtError(f"{place}{error}") if place else error
-    return Failure(portable(shown), "".join(traceback.format_exception(error)))
+    return Failure(portable(error), "".join(traceback.format_exception(error)))
 
 
 def _sendable(items: list[Any], results: list[Any]) -> tuple[list[Any], Failure]:
@@ -119,17 +118,32 @@ def _sendable(items: list[Any], results: list[Any]) -> tuple[list[Any], Failure]
     raise AssertionError("one of them cannot be sent")
 
 
+@contextlib.contextmanager
+def working(token: str) -> Iterator[Any]:
+    """Nothing else is done in this process meanwhile; the function of a job without setup."""
+    with _LOCK:
+        yield _job(token).function
+
+
 def _job(token: str) -> _Job:
     if token not in _JOBS:
-        if token not in _RECIPES:
-            raise SmtError("this worker lost the recipe of its job")
-        loading, folder, inner = pickle.loads(_RECIPES[token])
-        if os.path.isdir(folder):
-            os.chdir(folder)
-        loading.host()
-        function, setup = pickle.loads(inner)
-        _JOBS[token] = _Job(function, None if setup is None else setup(), setup is not None)
+        try:
+            _JOBS[token] = _made(token)
+        except (SmtError, OSError) as error:
+            # Before the first item: it may be of this machine.
+            raise SmtError(f"worker {get_worker().address}: {error}") from error
     return _JOBS[token]
+
+
+def _made(token: str) -> _Job:
+    if token not in _RECIPES:
+        raise SmtError("this worker lost the recipe of its job")
+    loading, folder, inner = pickle.loads(_RECIPES[token])
+    if os.path.isdir(folder):
+        os.chdir(folder)
+    loading.host()
+    function, setup = pickle.loads(inner)
+    return _Job(function, None if setup is None else setup(), setup is not None)
 
 
 def end_job(token: str) -> None:

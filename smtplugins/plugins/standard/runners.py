@@ -10,7 +10,7 @@ import itertools
 import os
 import pickle
 import signal
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from smtplugins.contracts.errors import SmtError, UsageError
@@ -18,6 +18,9 @@ from smtplugins.contracts.runners import close_state
 
 if TYPE_CHECKING:
     from multiprocessing.connection import Connection
+
+    from smtplugins.contracts.runners import Kept
+    from smtplugins.contracts.tools.running import Part, Share
 
 _LAST_MOMENTS = 5.0
 """Seconds to wait for the end of a process that has closed its connection."""
@@ -68,9 +71,8 @@ class Processes:
     ) -> Iterator[Any]:
         """Yield the results in the order of the items."""
         chunks = _chunks(iter(items), self._chunk)
-        workers: list[_Worker] = []
         waiting: collections.deque[tuple[_Worker, list[Any]]] = collections.deque()
-        try:
+        with _running() as workers:
             for chunk in itertools.islice(chunks, self._jobs):
                 workers.append(_Worker(function, setup, workers))
                 workers[-1].send(chunk)
@@ -82,16 +84,60 @@ class Processes:
                     worker.send(following)
                     waiting.append((worker, following))
                 yield from results
-            for worker in workers:
-                worker.finish()
-        except BaseException:
-            # Interrupted, failed, or abandoned by the caller: pending results are not needed.
-            for worker in workers:
-                worker.process.kill()
-            raise
-        finally:
-            for worker in workers:
-                worker.end()
+
+    @contextlib.contextmanager
+    def keep(self, make: Callable[[Any], Any], items: Iterable[Any]) -> Iterator[Kept]:
+        """Keep what is made of the items: each process has a share, and a process that dies is an error."""
+        from smtplugins.contracts.tools.running import Share
+
+        given = list(items)
+        with _running() as workers:
+            for number in range(min(self._jobs, len(given))):
+                setup = functools.partial(Share, make, given[number :: self._jobs])
+                workers.append(_Worker(_call_share, setup, workers))
+            yield _Shares(workers, given)
+
+
+class _Shares:
+    """What the workers keep."""
+
+    def __init__(self, workers: Sequence[_Worker], items: Sequence[Any]) -> None:
+        self._workers = workers
+        self._items = items
+
+    def map(self, function: Callable[[Any, Any], Any], argument: Any) -> Iterator[Any]:
+        """Call a function on all that is kept."""
+        from smtplugins.contracts.tools.running import in_order, item_name
+
+        # Messages name a share by its first item.
+        calls = [(item_name(item), function, argument) for item in self._items[: len(self._workers)]]
+        for worker, call in zip(self._workers, calls, strict=True):
+            worker.send([call])
+        parts = [worker.receive([call])[0] for worker, call in zip(self._workers, calls, strict=True)]
+        yield from in_order(parts, len(self._items))
+
+
+def _call_share(share: Share, call: tuple[str, Callable[[Any, Any], Any], Any]) -> Part:
+    _, function, argument = call
+    return share.part(function, argument)
+
+
+@contextlib.contextmanager
+def _running() -> Iterator[list[_Worker]]:
+    """The workers of a job, which end with it."""
+    workers: list[_Worker] = []
+    try:
+        yield workers
+        for worker in workers:
+            worker.finish()
+    except BaseException:
+        # Interrupted, failed, or abandoned by the caller: pending results are not needed.
+        for worker in workers:
+            worker.process.kill()
+        raise
+    finally:
+        for worker in workers:
+            worker.end()
 
 
 def _chunks(items: Iterator[Any], size: int) -> Iterator[list[Any]]:

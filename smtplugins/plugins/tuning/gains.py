@@ -6,7 +6,7 @@ A sentence has a forest for each time it was decoded; together they count as one
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -61,6 +61,68 @@ class GainGraph:
         return self._weighing.sums(mass)
 
 
+@dataclass(frozen=True)
+class Refining:
+    """How forests get their gains: refined under ``weights`` by the metric's linear form, and scaled by ``factor``."""
+
+    names: tuple[str, ...]
+    weights: Mapping[str, float]
+    metric: Metric
+    form: Mapping[str, float]
+    factor: float
+    pop_limit: int
+
+    @classmethod
+    def of(
+        cls,
+        problem: ForestProblem,
+        start: Mapping[str, float],
+        pop_limit: int,
+        origin: Array | None,
+        form: Mapping[str, float],
+    ) -> Refining:
+        """For a problem, with the start weights or those of ``origin``; raises SmtError for unusable data."""
+        import numpy as np
+
+        names = tuple(sorted({name for graphs in problem.graphs for graph in graphs for name in graph.names}))
+        weights = dict(zip(names, (column_of(names, start) if origin is None else origin), strict=True))
+        _check(problem)
+        # In units of a sentence, like gains of lists: the linear form counts about 1 for each correct word.
+        words = [len(text.split()) for stream in problem.references for text in stream]
+        return cls(names, weights, problem.metric, form, 1 / max(float(np.mean(words)), 1.0), pop_limit)
+
+    @cached_property
+    def rank(self) -> dict[str, int]:
+        """The columns of the names."""
+        return {name: i for i, name in enumerate(self.names)}
+
+    def gain_graphs(self, graphs: Sequence[Hypergraph], references: list[str]) -> list[GainGraph]:
+        """The refined forests of a sentence."""
+        feature = linear_form(self.metric, references, self.form)
+        refined = [with_gains(graph, feature, references, self.weights, self.pop_limit) for graph in graphs]
+        return [_gain_graph(graph, self.factor * gains, self.rank) for graph, gains in refined]
+
+
+def with_forests(problem: ForestProblem) -> list[tuple[list[Hypergraph], list[str]]]:
+    """The forests and references of each sentence that has a derivation; raises SmtError if none has."""
+    parsed = []
+    for index, graphs in enumerate(problem.graphs):
+        forests = [graph for graph in graphs if graph.nodes]
+        if forests:
+            parsed.append((forests, [stream[index] for stream in problem.references]))
+    if not parsed:
+        raise SmtError("expected forests to learn from, found none with a derivation")
+    return parsed
+
+
+def best_text(graphs: Iterable[GainGraph], weights: Array) -> str:
+    """The text of the 1-best derivation of a sentence."""
+    from smtplugins.contracts.tools.graphs import viterbi
+
+    derivations = [viterbi(graph.graph, graph.scores(weights)) for graph in graphs]
+    return max((best for best in derivations if best is not None), key=lambda best: best.score).text
+
+
 class ForestSource:
     """The forests of a problem, refined once by the metric's linear form.
 
@@ -82,31 +144,14 @@ class ForestSource:
     ) -> None:
         import numpy as np
 
-        self.names = tuple(sorted({name for graphs in problem.graphs for graph in graphs for name in graph.names}))
-        weights = dict(zip(self.names, (column_of(self.names, start) if origin is None else origin), strict=True))
-        _check(problem)
-        # In units of a sentence, like gains of lists: the linear form counts about 1 for each correct word.
-        words = [len(text.split()) for stream in problem.references for text in stream]
-        factor = 1 / max(float(np.mean(words)), 1.0)
-        rank = {name: i for i, name in enumerate(self.names)}
-        refining = weights if scale is not None else _of_fixed_spread(problem, rank, weights)
+        refining = Refining.of(problem, start, pop_limit, origin, form or {})
+        self.names, weights = refining.names, refining.weights
+        if scale is None:
+            refining = replace(refining, weights=_of_fixed_spread(problem, refining.rank, weights))
         self.metric = problem.metric
-        self.sentences: list[list[GainGraph]] = []
-        with_forests = []
-        for index, graphs in enumerate(problem.graphs):
-            references = [stream[index] for stream in problem.references]
-            feature = linear_form(problem.metric, references, form or {})
-            forests = []
-            for graph in graphs:
-                if graph.nodes:
-                    refined, gains = with_gains(graph, feature, references, refining, pop_limit)
-                    forests.append(_gain_graph(refined, factor * gains, rank))
-            if forests:
-                self.sentences.append(forests)
-                with_forests.append(index)
-        if not self.sentences:
-            raise SmtError("expected forests to learn from, found none with a derivation")
-        self.references = [[stream[index] for index in with_forests] for stream in problem.references]
+        parsed = with_forests(problem)
+        self.sentences = [refining.gain_graphs(*sentence) for sentence in parsed]
+        self.references = list(map(list, zip(*(references for _, references in parsed), strict=True)))
         self.scale, self.length = scale or USUAL_SCALE, 1.0
         if scale is None:
             refined_graphs = [graph for forests in self.sentences for graph in forests]
@@ -132,12 +177,7 @@ class ForestSource:
 
     def worth(self, weights: Array) -> float:
         """The metric of the 1-best derivations."""
-        from smtplugins.contracts.tools.graphs import viterbi
-
-        texts = []
-        for graphs in self.sentences:
-            derivations = [viterbi(graph.graph, graph.scores(weights)) for graph in graphs]
-            texts.append(max((best for best in derivations if best is not None), key=lambda best: best.score).text)
+        texts = [best_text(graphs, weights) for graphs in self.sentences]
         return float(self.metric.score(self.metric.stats(texts, self.references).sum(axis=0)))
 
     def better(self, value: float, other: float) -> bool:

@@ -8,6 +8,7 @@ Semirings" (2009).
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -32,7 +33,6 @@ if TYPE_CHECKING:
 
     from smtplugins.contracts.models import Model
     from smtplugins.contracts.tools.optimisers import Objective
-    from smtplugins.plugins.tuning.gains import ForestSource
 
     Array = NDArray[Any]
 
@@ -89,16 +89,25 @@ class Minrisk:
         runner: Runner | None = None,
     ) -> Iterator[LearnerStep]:
         """Yield a step per stage: the minimised objective, and the metric of the 1-best hypotheses."""
+        origin = None if resume is None else resume.arrays["origin"]
+        with self._prepared(problem, start, origin, runner) as prepared:
+            yield from self._descend(*prepared, start, resume)
+
+    def _descend(
+        self,
+        names: tuple[str, ...],
+        at: Callable[[float, float], Objective],
+        worth: Callable[[Array], float],
+        start: Model,
+        resume: LearnerState | None,
+    ) -> Iterator[LearnerStep]:
         from smtplugins.contracts.tools.optimisers import minimise
 
-        origin = None if resume is None else resume.arrays["origin"]
-        names, at, worth = self._prepare(problem, start, origin)
         space = space_of(names, self.fixed, self.bounds, start.weights)
-        if origin is None:
-            origin = column_of(names, start.weights)
+        origin = column_of(names, start.weights)
         weights, done = space.clipped(origin), 0
         if resume is not None:
-            weights, done = resume.arrays["weights"], resume.values["done"]
+            origin, weights, done = resume.arrays["origin"], resume.arrays["weights"], resume.values["done"]
         for sharpness, temperature in self.stages[done:]:
             result = minimise(
                 at(sharpness, temperature), weights, space, l1=self.l1, l2=self.l2, iterations=self.iterations
@@ -114,16 +123,19 @@ class Minrisk:
             }
             yield LearnerStep(updated_model(start, names, weights), result.value, metrics, state)
 
-    def _prepare(
-        self, problem: ListProblem | ForestProblem, start: Model, origin: Array | None
-    ) -> tuple[tuple[str, ...], Callable[[float, float], Objective], Callable[[Array], float]]:
+    @contextlib.contextmanager
+    def _prepared(
+        self, problem: ListProblem | ForestProblem, start: Model, origin: Array | None, runner: Runner | None
+    ) -> Iterator[tuple[tuple[str, ...], Callable[[float, float], Objective], Callable[[Array], float]]]:
         """The feature names, the objective as a function of (sharpness, temperature), and the metric of weights."""
         if isinstance(problem, ForestProblem):
-            from smtplugins.plugins.tuning.gains import ForestSource, usual_form
+            from smtplugins.plugins.tuning.forest_risk import forest_risk
+            from smtplugins.plugins.tuning.gains import usual_form
 
             form = {**usual_form(problem.metric), **self.form}
-            source = ForestSource(problem, start.weights, 1.0, self.pop_limit, origin, form)
-            return source.names, lambda scale, heat: forest_risk(source, scale, heat), source.worth
+            with forest_risk(problem, start.weights, self.pop_limit, origin, form, runner) as forests:
+                yield forests.names, forests.objective, forests.worth
+            return
         from smtplugins.contracts.tools.optimisers import ListRisk, mean_of_gains, score_of_sums
 
         matrix, metric = matrix_of(problem), problem.metric
@@ -133,40 +145,4 @@ class Minrisk:
         else:
             worth = mean_of_gains(gains, len(matrix.lists) - 1)
         risk = ListRisk(rows_of(matrix), matrix.lists, worth)
-        return matrix.names, risk.objective, lambda weights: best_score(metric, matrix, weights)
-
-
-def forest_risk(source: ForestSource, scale: float, temperature: float) -> Objective:
-    """The negative mean expected gain minus temperature times the mean entropy, on forests.
-
-    The forests of a sentence count as one set of derivations: their moments are mixed by their share of its mass.
-    """
-    import numpy as np
-
-    from smtplugins.contracts.tools.graphs import covariance, posteriors
-
-    def risk(weights: Array) -> tuple[float, Array]:
-        value, slopes = 0.0, np.zeros(len(weights))
-        for graphs in source.sentences:
-            parts = []
-            for graph in graphs:
-                scores = scale * graph.scores(weights)
-                # With T * score added to the losses, the mean is the risk minus T times the entropy, plus T * log Z.
-                losses = temperature * scores - graph.gains
-                parts.append((graph, scores, covariance(graph.graph, scores, losses)))
-            if len(parts) == 1:
-                graph, _, moments = parts[0]
-                value += moments.mean - temperature * moments.log_z
-                slopes += graph.sums(moments.edges)
-                continue
-            totals = np.array([moments.log_z for _, _, moments in parts])
-            log_z = float(np.logaddexp.reduce(totals))
-            shares = np.exp(totals - log_z)
-            mean = float(shares @ np.array([moments.mean for _, _, moments in parts]))
-            value += mean - temperature * log_z
-            for share, (graph, scores, moments) in zip(shares.tolist(), parts, strict=True):
-                mass = moments.edges + (moments.mean - mean) * posteriors(graph.graph, scores).edges
-                slopes += share * graph.sums(mass)
-        return value / len(source), scale * slopes / len(source)
-
-    return risk
+        yield matrix.names, risk.objective, lambda weights: best_score(metric, matrix, weights)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 import random
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -123,6 +124,7 @@ def test_kept_on_disk(tmp_path_factory: pytest.TempPathFactory, case: Case) -> N
         graph.save(path)
         assert equal(Hypergraph.load(path), graph)
         graph.save(path)  # over it
+    assert equal(pickle.loads(pickle.dumps(graph)), graph)
     assert (folder / "graph").is_dir() and (folder / "graph.npz").is_file()
 
 

@@ -12,8 +12,9 @@ from hypothesis import strategies as st
 from smtplugins.contracts.errors import SmtError, UsageError
 from smtplugins.contracts.models import Model
 from smtplugins.host.learn.problems import matrix_of
+from smtplugins.plugins.tuning.forest_risk import forest_risk
 from smtplugins.plugins.tuning.gains import ForestSource
-from smtplugins.plugins.tuning.minrisk import Minrisk, forest_risk
+from smtplugins.plugins.tuning.minrisk import Minrisk
 from smtplugins.plugins.tuning.online import BEST
 from smtplugins.testing.cases import LearnerChecks
 
@@ -29,13 +30,13 @@ class TestKit(LearnerChecks):
 @settings(max_examples=30)
 def test_risk_of_forests_is_that_of_all_derivations(seed: int, each: int, temperature: float) -> None:
     problem, scale = forests(seed, count=2, each=each), 1.3
-    source = ForestSource(problem, {}, 1.0, 0, None)
-    weights = np.random.default_rng(seed).normal(size=len(source.names))
-    objective = forest_risk(source, scale, temperature)
+    with forest_risk(problem, {}, 0) as forests_at:
+        objective, names = forests_at.objective(scale, temperature), forests_at.names
+    weights = np.random.default_rng(seed).normal(size=len(names))
     value, gradient = objective(weights)
 
     lengths = np.mean([len(text.split()) for stream in problem.references for text in stream])
-    by_name, wanted = dict(zip(source.names, weights, strict=True)), 0.0
+    by_name, wanted = dict(zip(names, weights, strict=True)), 0.0
     for k, graphs in enumerate(problem.graphs):
         known = Pairs([stream[k] for stream in problem.references])
         found = [one for graph in graphs for one in derivations(graph)]

@@ -19,13 +19,14 @@ from smtplugins.contracts.learners import ForestProblem
 from smtplugins.contracts.models import Model
 from smtplugins.contracts.spec import Spec
 from smtplugins.core.graph.inference import kbest
+from smtplugins.core.learn.minimising import Objective
 from smtplugins.host import runs
 from smtplugins.host.host import Host
 from smtplugins.host.learn import loop
 from smtplugins.plugins.cdlm.sets.confusing import ConfusionSetting, confusion_sets, read_text
 from smtplugins.plugins.cdlm.training.rounds import RUN, Training, lm_weights, save, train
+from smtplugins.plugins.tuning.forest_risk import forest_risk
 from smtplugins.plugins.tuning.gains import ForestSource
-from smtplugins.plugins.tuning.minrisk import forest_risk
 from tests.plugins.cdlm.confusions import FIGURE_1, derivations, linear_bleu, sentences, write
 
 BLEU = "bleu,tokenize=none"
@@ -41,14 +42,23 @@ def with_classes(setting: ConfusionSetting) -> ConfusionSetting:
     return replace(setting, classes=setting.grammar.parent / "classes.txt")
 
 
-def source_of(
+START = {"blm": 1.0}
+
+
+def problem_of(
     host: Host, setting: ConfusionSetting, name: str, paraphrases: Sequence[Sequence[str]] = ()
-) -> ForestSource:
-    """Sets of a text as ``minrisk`` takes them."""
+) -> ForestProblem:
+    """Sets of a text."""
     text = read_text(host, setting.grammar.parent / name)
     graphs = [[graph.with_scores(None)] for graph in confusion_sets(host, setting, text)]
     references = [[one.text for one in text], *paraphrases]
-    return ForestSource(ForestProblem(graphs, references, host.metric(BLEU)), {"blm": 1.0}, 1.0, 0)
+    return ForestProblem(graphs, references, host.metric(BLEU))
+
+
+def objective_of(problem: ForestProblem, scale: float, temperature: float) -> tuple[tuple[str, ...], Objective]:
+    """The names of the features, and the risk."""
+    with forest_risk(problem, START, 0) as forests:
+        return forests.names, forests.objective(scale, temperature)
 
 
 class TestRisk:
@@ -64,7 +74,8 @@ class TestRisk:
     @pytest.mark.parametrize("paraphrases", [0, 2])
     def test_all_derivations(self, host: Host, small: ConfusionSetting, temperature: float, paraphrases: int) -> None:
         others = [sentences(4, 20 + k) for k in range(paraphrases)]
-        source = source_of(host, small, "few.txt", others)
+        problem = problem_of(host, small, "few.txt", others)
+        source = ForestSource(problem, START, 1.0, 0)
         assert {"blm", "wp"} < set(source.names) and any(name.startswith("tsrb:") for name in source.names)
         own = [one.text.split() for one in read_text(host, small.grammar.parent / "few.txt")]
         rows = [own, *([one.split() for one in stream] for stream in others)]
@@ -86,15 +97,14 @@ class TestRisk:
             wanted += shares @ losses
             slopes += scale * (shares * (losses - shares @ losses)) @ features
         assert written > 100
-        objective = forest_risk(source, scale, temperature)
+        _, objective = objective_of(problem, scale, temperature)
         value, gradient = objective(weights)
         assert value == pytest.approx(wanted / 4, abs=1e-10)
         np.testing.assert_allclose(gradient, slopes / 4, atol=1e-10)
 
     def test_differences(self, host: Host, small: ConfusionSetting) -> None:
-        source = source_of(host, small, "few.txt")
-        objective = forest_risk(source, 1.0, 0.1)
-        weights = np.random.default_rng(6).normal(size=len(source.names)) * 0.3
+        names, objective = objective_of(problem_of(host, small, "few.txt"), 1.0, 0.1)
+        weights = np.random.default_rng(6).normal(size=len(names)) * 0.3
         _, gradient = objective(weights)
         for i in range(len(weights)):
             step = np.zeros(len(weights))
@@ -106,7 +116,8 @@ class TestRisk:
         made = write(tmp_path)
         (tmp_path / "figure1.cdec").write_text(FIGURE_1, encoding="utf-8")
         (tmp_path / "figure1.txt").write_text("a cat on the mat\n", encoding="utf-8")
-        source = source_of(host, ConfusionSetting(tmp_path / "figure1.cdec", made.lm), "figure1.txt")
+        problem = problem_of(host, ConfusionSetting(tmp_path / "figure1.cdec", made.lm), "figure1.txt")
+        source = ForestSource(problem, START, 1.0, 0)
         ((one,),) = source.sentences
         found = {each.words: one.gains[list(each.edges)].sum() * 5 for each in derivations(one.graph)}
         wanted = {words: linear_bleu(words, ["a cat on the mat".split()]) for words in found}
@@ -116,8 +127,8 @@ class TestRisk:
 
 
 def risk(host: Host, setting: ConfusionSetting, name: str, weights: Mapping[str, float]) -> float:
-    source = source_of(host, setting, name)
-    return forest_risk(source, 1.0, 0.0)(np.array([weights.get(one, 0.0) for one in source.names]))[0]
+    names, objective = objective_of(problem_of(host, setting, name), 1.0, 0.0)
+    return objective(np.array([weights.get(one, 0.0) for one in names]))[0]
 
 
 def picked(host: Host, setting: ConfusionSetting, name: str, weights: Mapping[str, float]) -> tuple[float, int]:
