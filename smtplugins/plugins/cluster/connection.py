@@ -33,6 +33,8 @@ _GLANCE = 0.1
 _SETTINGS = {
     # Processes are forked from one that has imported what they need.
     "distributed.worker.multiprocessing-method": "forkserver",
+    # dask's value has each larger array mapped and cleared anew, which can double the time of a task.
+    "distributed.nanny.pre-spawn-environ.MALLOC_TRIM_THRESHOLD_": None,
     # What nobody looks at costs a few per cent.
     "distributed.worker.profile.enabled": False,
     "distributed.admin.system-monitor.interval": "10s",
