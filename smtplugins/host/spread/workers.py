@@ -44,10 +44,10 @@ def item_name(item: Any) -> str:
 
 
 def cost_of(item: Any) -> int:
-    """About how much work an item is: the words of a sentence or of a list, or 1."""
+    """About how much work an item is: the words of a sentence, the hypotheses of a list, or 1."""
     first = item[0] if isinstance(item, tuple) and item else item
     if hasattr(first, "tokens"):
         return len(first.tokens) + 1
     if hasattr(first, "texts"):
-        return sum(map(len, first.texts)) // 8 + 1
+        return len(first.texts) + 1
     return 1

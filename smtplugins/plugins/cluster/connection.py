@@ -39,6 +39,7 @@ _SETTINGS = {
     "distributed.worker.profile.enabled": False,
     "distributed.admin.system-monitor.interval": "10s",
     "distributed.admin.tick.interval": "1s",
+    "distributed.admin.large-graph-warning-threshold": "1GiB",
     "distributed.admin.tick.limit": "10s",
 }
 _OF_CLIENTS = {

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
 _SECONDS = 0.25
 """What a batch should take: long beside its way through the scheduler, short beside the end of a job."""
+_BYTES = 1 << 20
+"""What the items of a batch should take at most: the scheduler passes them on."""
 _GROWTH = 4
 _AHEAD = 3
 """Batches for each worker: one in work, one that waits there, one whose results wait here."""
@@ -118,6 +120,7 @@ class _Job:
         self._batches: collections.deque[_Batch] = collections.deque()
         self._rate = 0.0  # seconds for a unit of cost
         self._size = 1.0  # cost of the next batch
+        self._weight = 0.0  # bytes for a unit of cost
         self._number = itertools.count()
         from smtplugins.plugins.cluster.worker import Assignment
 
@@ -153,28 +156,30 @@ class _Job:
         # No worker gets so many that nothing is left for others.
         most = max(1, self._window // limit)
         while len(self._batches) < limit and waiting < self._window:
-            items = self._take(min(most, self._window - waiting))
+            items, total = self._take(min(most, self._window - waiting))
             if not items:
                 return
             waiting += len(items)
-            self._batches.append(self._sent(items))
+            self._batches.append(self._sent(items, total))
 
-    def _take(self, most: int) -> list[Any]:
+    def _take(self, most: int) -> tuple[list[Any], int]:
+        """The items of the next batch, and what they cost."""
         taken: list[Any] = []
         total = 0
         for item in itertools.islice(self._items, most):
             taken.append(item)
             total += cost_of(item)
-            if total >= self._size:
+            if total >= self._size or total * self._weight >= _BYTES:
                 break
-        return taken
+        return taken, total
 
-    def _sent(self, items: list[Any]) -> _Batch:
+    def _sent(self, items: list[Any], total: int) -> _Batch:
         from smtplugins.plugins.cluster.worker import run_batch
 
         data = pickle.dumps(items, pickle.HIGHEST_PROTOCOL)
+        self._weight = len(data) / max(total, 1)
         key = f"{self._token}-{next(self._number)}"
-        return _Batch(items, sum(map(cost_of, items)), self._connection.submit(key, run_batch, self._token, data))
+        return _Batch(items, total, self._connection.submit(key, run_batch, self._token, data))
 
     def _learn(self, batch: _Batch, done: Done) -> None:
         """Make batches so large that they take the time that they should."""
@@ -196,5 +201,5 @@ class _Job:
                     "the other (out of memory?)"
                 ) from None
             self._batches.popleft()
-            self._batches.extendleft([self._sent([item]) for item in reversed(batch.items)])
+            self._batches.extendleft([self._sent([item], cost_of(item)) for item in reversed(batch.items)])
             return None
