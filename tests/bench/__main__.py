@@ -48,6 +48,7 @@ from prepare import prepare
 from prose import prose
 from python_feature import python_feature
 from report import report
+from runners import runners
 from search import search
 from searn import searn_tagging
 from searn_labels import searn_labels
@@ -140,7 +141,7 @@ def main() -> None:
     benchmarks |= {"estimation-on-disk": lambda: estimation_on_disk(SHARED)}
     benchmarks |= {"extract-rules": lambda: extract_rules(SHARED)}
     benchmarks |= {"judging": judging, "jsonl": jsonl, "neural": neural}
-    benchmarks |= {"report": report}
+    benchmarks |= {"report": report, "runners": lambda: runners(SHARED)}
     benchmarks |= {"inference": lambda: inference(SHARED)}
     benchmarks |= {"mert": lambda: mert(SHARED)}
     benchmarks |= {"metrics": lambda: metrics(SHARED), "mbr": lambda: mbr(SHARED)}
