@@ -102,6 +102,15 @@ def test_smoothing_and_the_way_over_the_disk(tmp_path: Path, smoothing: str) -> 
     assert not list(tmp_path.iterdir())
 
 
+def test_the_order_of_long_phrases_that_begin_alike(tmp_path: Path) -> None:
+    # Longer than what fits into the numbers by which sides are compared first, 42 of so few words.
+    ends = ["b", "a b", "", "a a{", "b a a"]
+    text = [Pair(("a",) * 80 + tuple(end.split()), ("a",), ((0, 0),)) for end in ends]
+    lines = extracted(tmp_path, text, limit=90)[0].split(b"\n")[:-1]
+    assert len({line.split(b" ||| ")[0] for line in lines}) == len(lines) > 80
+    assert lines == sorted(lines)
+
+
 def test_no_smoothing_follows_from_a_small_text(tmp_path: Path) -> None:
     with pytest.raises(NoSmoothing, match="no phrase pair occurs 2 times"):
         extracted(tmp_path, [Pair(("a",), ("b",), ((0, 0),))], smoothing="kneser-ney")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import os
 import random
 import re
@@ -67,14 +68,21 @@ def extracted(host: smt.Host, paths: tuple[Path, Path, Path], folder: Path, **gi
     return {"": (count, notes), **{path.name: path.read_bytes() for path in folder.iterdir()}}
 
 
+def plain(data: object) -> object:
+    return gzip.decompress(data) if isinstance(data, bytes) and data.startswith(b"\x1f\x8b") else data
+
+
 @pytest.mark.parametrize("seed", seeds(24))
 def test_the_same_files_by_a_runner(host: smt.Host, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, seed: int) -> None:
     rng = random.Random(seed)
     paths = write(tmp_path, *files(random_text(rng, rng.randint(1, 20))))
     given = dict(SETTINGS[seed % len(SETTINGS)], memory=rng.choice([None, 1 << 20]))
+    whole = extracted(host, paths, tmp_path / "whole", **given)
+    # The lines of occurrences are compressed piece by piece.
+    monkeypatch.setattr(BLOCK, rng.choice([1, 20, 1 << 18]))
     alone = extracted(host, paths, tmp_path / "alone", **given)
     assert len(alone) > 3
-    monkeypatch.setattr(BLOCK, rng.choice([1, 20, 1 << 18]))
+    assert {name: plain(data) for name, data in alone.items()} == {name: plain(data) for name, data in whole.items()}
     if seed >= len(SETTINGS):
         monkeypatch.setattr(MAKE, lambda host, spec: Travelling())
     assert extracted(host, paths, tmp_path / "spread", jobs=PROCESSES, **given) == alone

@@ -1,6 +1,8 @@
 #include "extract/pairs.hpp"
 
 #include <algorithm>
+#include <array>
+#include <bit>
 #include <cstring>
 #include <limits>
 #include <numeric>
@@ -146,15 +148,20 @@ void Sequences::clear() {
 
 std::vector<std::uint32_t> Sequences::ranks(const ByteRanks& order) const {
   struct Place {
-    std::uint64_t head;  // the ranks of the first two words
-    std::uint32_t id;
+    std::array<std::uint64_t, 2> head{};  // the ranks of the first words, as many as fit, and then of |||
+    std::uint32_t id = 0;
   };
+  const auto bits = static_cast<unsigned>(std::bit_width(order.rank.size()));
   std::vector<Place> places(size());
   for (std::uint32_t id = 0; id < size(); ++id) {
     const WordSpan words = (*this)[id];
-    const std::uint64_t first = words.empty() ? order.bars : order.rank[words[0]];
-    const std::uint64_t second = words.size() < 2 ? order.bars : order.rank[words[1]];
-    places[id] = {first << 32U | second, id};
+    places[id].id = id;
+    std::size_t at = 0;
+    for (std::uint64_t& part : places[id].head) {
+      for (unsigned used = bits; used <= 64; used += bits, ++at) {
+        part = part << bits | (at < words.size() ? order.rank[words[at]] : order.bars);
+      }
+    }
   }
   std::sort(places.begin(), places.end(), [&](const Place& a, const Place& b) {
     return a.head != b.head ? a.head < b.head : compare((*this)[a.id], (*this)[b.id], order) < 0;
@@ -263,17 +270,26 @@ void PairCounter::relieve(const WordList& source_words, const WordList& target_w
 
 void PairCounter::sort() {
   const std::vector<std::uint32_t> source = sources_.ranks(source_ranks_), target = targets_.ranks(target_ranks_);
+  // The entries of each source together, in table order; most have few.
+  std::vector<std::uint32_t> begin(source.size() + 1, 0);
+  for (const Entry& entry : entries_) ++begin[source[entry.source] + 1];
+  std::partial_sum(begin.begin(), begin.end(), begin.begin());
   order_.resize(entries_.size());
   for (std::uint32_t i = 0; i < entries_.size(); ++i) {
-    const Entry& entry = entries_[i];
-    order_[i] = {static_cast<std::uint64_t>(source[entry.source]) << 32U | target[entry.target], i};
+    const std::uint32_t place = source[entries_[i].source];
+    order_[begin[place]++] = {static_cast<std::uint64_t>(place) << 32U | target[entries_[i].target], i};
   }
-  std::sort(order_.begin(), order_.end(), [this](const Order& a, const Order& b) {
-    if (a.key != b.key) return a.key < b.key;
-    const Entry &left = entries_[a.entry], &right = entries_[b.entry];
-    if (left.variant != right.variant) return variants_->word(left.variant) < variants_->word(right.variant);
-    return a.entry < b.entry;
-  });
+  auto from = order_.begin();
+  for (std::size_t place = 0; place < source.size(); ++place) {
+    const auto end = order_.begin() + begin[place];
+    std::sort(from, end, [this](const Order& a, const Order& b) {
+      if (a.key != b.key) return a.key < b.key;
+      const Entry &left = entries_[a.entry], &right = entries_[b.entry];
+      if (left.variant != right.variant) return variants_->word(left.variant) < variants_->word(right.variant);
+      return a.entry < b.entry;
+    });
+    from = end;
+  }
 }
 
 bool PairCounter::ByPair::operator()(std::string_view a, std::string_view b) const noexcept {
