@@ -20,7 +20,6 @@ from smtplugins.core.grammar.rules import Edges, Rules
 from smtplugins.host.arguments import argument
 from smtplugins.host.errors import failure_text
 from smtplugins.host.loading.shortcut import function_offer
-from smtplugins.host.spread.shipping import sent_spec
 
 if TYPE_CHECKING:
     from smtformats import Candidates
@@ -53,6 +52,8 @@ class Active:
 
     def __reduce__(self) -> tuple[Any, ...]:
         # Features may be large, and hold files and processes: another machine makes them again.
+        from smtplugins.host.spread.shipping import sent_spec
+
         assert self.made is not None, "made by activate()"
         registry, requested = self.made
         return _active_again, (registry, sent_spec(requested) if isinstance(requested, Spec) else requested)

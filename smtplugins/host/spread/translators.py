@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import pickle
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from smtformats.records import dataclass
-from smtplugins.host.spread.shipping import sent_config
 
 if TYPE_CHECKING:
     from smtplugins.host.config.run_yaml import RunConfig
@@ -27,11 +25,17 @@ class TranslatorRecipe:
 
     def packed(self) -> bytes:
         """The recipe as bytes."""
+        import pickle
+
+        from smtplugins.host.spread.shipping import sent_config
+
         return pickle.dumps((self.host, sent_config(self.config), self.cache), pickle.HIGHEST_PROTOCOL)
 
 
 def translator_again(recipe: bytes, changes: dict[str, Any]) -> Translator:
     """The translator of a recipe with its weights; of several recipes, a process keeps the last one."""
+    import pickle
+
     from smtplugins.host.decode.translator import make_translator
 
     if recipe not in _MADE:
