@@ -1,6 +1,7 @@
 """Drop rules, words and feature names that no edge of a graph uses: a search keeps few of its forest's rules.
 
-Rules, words and names keep their order; the graph is equivalent otherwise.
+Rules and words keep their order; the graph is equivalent otherwise. Names are sorted: decoders number features as they
+meet them, so their order depends on the sentences that a process decoded before.
 """
 
 from __future__ import annotations
@@ -27,7 +28,9 @@ def compacted(graph: Hypergraph) -> Hypergraph:
     wanted = np.zeros(len(graph.names), dtype=bool)
     for column in (ids, graph.dense_names, graph.features):
         wanted[column] = True
-    named = np.cumsum(wanted, dtype=np.int32) - 1
+    names = sorted((graph.names[i], i) for i in np.flatnonzero(wanted).tolist())
+    named = np.full(len(graph.names), -1, dtype=np.int32)
+    named[[i for _, i in names]] = np.arange(len(names), dtype=np.int32)
     return replace(
         graph,
         rules=numbers[graph.rules],
@@ -36,7 +39,7 @@ def compacted(graph: Hypergraph) -> Hypergraph:
         rule_feature_offsets=offsets,
         dense_names=named[graph.dense_names],
         features=named[graph.features],
-        names=_keep_strings(graph.names, np.flatnonzero(wanted)),
+        names=string_table([name for name, _ in names]),
         grammar=_rules(graph.grammar, rows),
     )
 

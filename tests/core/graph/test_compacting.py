@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from typing import Any
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from numpy.typing import NDArray
 
+from smtformats.columns import string_table
 from smtformats.grammar.rules import NonTerminal, Rule
 from smtformats.hypergraph.graph import Edge, GraphBuilder
 from smtplugins.core.graph import inference
@@ -24,6 +29,7 @@ def test_the_same_answers(seed: int, share: float) -> None:
     rng = np.random.default_rng(seed)
     part = graph.restricted(rng.random(len(graph)) < max(share, 0.5)).graph
     made = compacted(part)
+    assert compacted(renamed(part, rng.permutation(len(part.names)))) == made
     assert compacted(made) == made
     assert sorted({*made.rules.tolist()} - {-1}) == list(range(len(made.grammar)))
     assert made.nodes == part.nodes and len(made) == len(part)
@@ -36,6 +42,18 @@ def test_the_same_answers(seed: int, share: float) -> None:
         assert best.scores.tolist() == two.scores.tolist()
         weights = {name: rng.normal() for name in part.names}
         assert made.scores(weights) == pytest.approx(part.scores(weights))
+
+
+def renamed(graph: Hypergraph, order: NDArray[Any]) -> Hypergraph:
+    """The same graph with its names in another order, as of a decoder that met them in this order."""
+    names, numbers = list(graph.names), np.argsort(order)
+    return replace(
+        graph,
+        names=string_table([names[i] for i in order]),
+        rule_feature_ids=numbers[graph.rule_feature_ids],
+        dense_names=numbers[graph.dense_names],
+        features=numbers[graph.features],
+    )
 
 
 def test_rules_words_and_names_that_nobody_needs_are_gone() -> None:
