@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import atexit
 import contextlib
+import itertools
 import json
 import logging
 import os
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
 _CONNECTIONS: dict[tuple[int, str, str, int], Connection] = {}
 _PATIENCE = 10.0
 """Seconds to wait for a scheduler's answer to a first call."""
+_TRIES = 3
 _TICK = 1.0
 _GLANCE = 0.1
 _SETTINGS = {
@@ -224,6 +226,17 @@ def _local(jobs: int) -> LocalCluster:
     dask.config.set(_SETTINGS)
     # After the one call in which dask chooses what is imported.
     get_mp_context().set_forkserver_preload(_PRELOADED)
+    for tries in itertools.count(1):
+        try:
+            return _started(jobs)
+        except RuntimeError as error:
+            # A worker died before it answered.
+            if tries == _TRIES:
+                raise SmtError(f"runner 'dask': workers of this machine do not start ({error})") from error
+    raise AssertionError
+
+
+def _started(jobs: int) -> LocalCluster:
     return LocalCluster(
         n_workers=jobs,
         threads_per_worker=1,
