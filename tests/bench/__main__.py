@@ -18,6 +18,7 @@ from amasis import amasis
 from binary_tables import binary_tables
 from bitree import bitree_boosting
 from cdlm import cdlm_features, cdlm_grammar, cdlm_training
+from cluster_model import cluster_model
 from consensus import mbr
 from decoding import decoding
 from estimation import estimation, estimation_on_disk
@@ -160,6 +161,7 @@ def main() -> None:
     benchmarks |= {"searn-labels": lambda: searn_labels(SHARED)}
     benchmarks |= {"searn-tagging": searn_tagging}
     benchmarks |= {"tables": lambda: tables(SHARED, ROOT / "examples/plugin-template")}
+    benchmarks |= {"cluster-model": cluster_model}
     speed = list(benchmarks)
     benchmarks |= {"prose": lambda: prose(args.seed)}
     benchmarks |= {"train-kills": lambda: train_kills(args.model, args.kills, args.seed)}
