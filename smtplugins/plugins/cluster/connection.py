@@ -170,6 +170,11 @@ class Connection:
             self._client.run(end_job, token)
             self._client.unregister_worker_plugin(token)
 
+    def drop(self, futures: Sequence[Future[Any]]) -> None:
+        """Take calls back; one that has begun runs to its end."""
+        with self._told():
+            self._client.cancel(list(futures), force=True)
+
     def cancel(self, futures: Sequence[Future[Done]], token: str) -> None:
         """Give a job up."""
         if self.lost:

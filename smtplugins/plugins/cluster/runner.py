@@ -132,8 +132,6 @@ class _Job:
         while self._batches:
             batch = self._batches[0]
             done = self._wait(batch)
-            if done is None:
-                continue
             self._batches.popleft()
             self._learn(batch, done)
             self._fill(len(batch.items))
@@ -188,18 +186,38 @@ class _Job:
         self._rate = min(rate, 1.25 * self._rate) if self._rate else rate
         self._size = max(1.0, min(_SECONDS / max(self._rate, 1e-9), _GROWTH * self._size))
 
-    def _wait(self, batch: _Batch) -> Done | None:
-        """The results of the first batch; None if it was sent again, an item each."""
+    def _wait(self, batch: _Batch) -> Done:
+        """The results of the first batch."""
         from distributed import KilledWorker
 
         try:
             return self._connection.result(batch.future, self._note)
-        except KilledWorker as killed:
-            if len(batch.items) == 1:
-                raise SmtError(
-                    f"item {item_name(batch.items[0])}: {killed.allowed_failures + 1} workers died of it, one after "
-                    "the other (out of memory?)"
-                ) from None
-            self._batches.popleft()
-            self._batches.extendleft([self._sent([item], cost_of(item)) for item in reversed(batch.items)])
-            return None
+        except KilledWorker:
+            # dask suspects all that waited where workers died: so its items are done with nothing beside them.
+            others = list(self._batches)[1:]
+            self._connection.drop([other.future for other in others])
+            done = self._alone(batch.items)
+            for other in others:
+                other.future = self._sent(other.items, other.cost).future
+            return done
+
+    def _alone(self, items: list[Any]) -> Done:
+        """The results of items one by one, up to one that fails or of which workers die."""
+        from distributed import KilledWorker
+
+        from smtplugins.plugins.cluster.worker import Done, Failure
+
+        results: list[Any] = []
+        seconds, failure = 0.0, None
+        for item in items:
+            try:
+                done = self._connection.result(self._sent([item], cost_of(item)).future, self._note)
+            except KilledWorker as killed:
+                times = f"{killed.allowed_failures + 1} workers died of it, one after the other (out of memory?)"
+                failure = Failure(SmtError(f"item {item_name(item)}: {times}"), str(killed))
+                break
+            results += pickle.loads(done.results)
+            seconds, failure = seconds + done.seconds, done.failure
+            if failure is not None:
+                break
+        return Done(pickle.dumps(results, pickle.HIGHEST_PROTOCOL), seconds, failure)
