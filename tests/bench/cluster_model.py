@@ -211,7 +211,7 @@ def words(costs: Costs, found: dict[str, Any]) -> Iterator[str]:
         items = Cluster(1).ahead * workers * seconds
         yield (
             f"{workers} workers: three batches each of {seconds:g} s are {items / 0.002:,.0f} items of 2 ms or "
-            f"{items / 0.05:,.0f} of 50 ms under way, where the window allows {WINDOW:,}."
+            f"{items / 0.05:,.0f} of 50 ms under way."
         )
         for name in KINDS:
             first, *changed = found["jobs"][f"{name}, {workers} workers"]

@@ -22,7 +22,7 @@ from cluster_costs import Costs
 
 from smtplugins.plugins.cluster.runner import _AHEAD, _BYTES, _GROWTH, _SECONDS, Dask
 
-WINDOW: int = inspect.signature(Dask.__init__).parameters["window"].default
+WINDOW: int = inspect.signature(Dask.__init__).parameters["window"].default or 1 << 60
 MOST = 20_000
 """Batches after which a job ends here, as nothing new happens."""
 SLOTS = 2

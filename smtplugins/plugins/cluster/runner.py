@@ -6,6 +6,7 @@ import collections
 import contextlib
 import itertools
 import pickle
+import sys
 import uuid
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
@@ -33,7 +34,8 @@ _AHEAD = 3
 class Dask:
     """Workers of dask.distributed: of the scheduler at ``address`` or in ``scheduler_file``, or ``jobs`` new ones here.
 
-    At most ``window`` items are on their way. Workers may join, leave and die: what they were doing is done again by
+    Three batches for each worker are on their way, each of about a quarter of a second and at most a megabyte, and with
+    ``window`` at most so many items. Workers may join, leave and die: what they were doing is done again by
     others. An item of which several die is named. ``ship`` sends the files of a job to workers that do not share its
     folders, once; they keep them by their hash.
     """
@@ -44,13 +46,13 @@ class Dask:
         address: str = "",
         scheduler_file: str = "",
         jobs: int = 0,
-        window: int = 4096,
+        window: int = 0,
         ship: bool = False,
         loading: Callable[[], Loading],
         note: Callable[[str], None] = lambda text: None,
     ) -> None:
-        if jobs < 0 or window < 1:
-            raise UsageError(f"runner 'dask': expected positive numbers, found {jobs=}, {window=}")
+        if jobs < 0 or window < 0:
+            raise UsageError(f"runner 'dask': expected numbers from 0 on, found {jobs=}, {window=}")
         if bool(address) + bool(scheduler_file) + bool(jobs) > 1:
             raise UsageError("runner 'dask': expected one of address, scheduler_file and jobs (-j), found several")
         try:
@@ -128,8 +130,7 @@ class _Job:
 
     def results(self) -> Iterator[Any]:
         """The results, in order."""
-        self._fill()
-        while self._batches:
+        while self._filled():
             batch = self._batches[0]
             done = self._wait(batch)
             self._batches.popleft()
@@ -147,14 +148,20 @@ class _Job:
         """Give up what is on its way."""
         self._connection.cancel([batch.future for batch in self._batches], self._token)
 
+    def _filled(self) -> bool:
+        """Whether anything is on its way, or there was something to send."""
+        self._fill()
+        return bool(self._batches)
+
     def _fill(self, done: int = 0) -> None:
         """Send batches until enough are on their way; the results of ``done`` items wait here."""
         limit = _AHEAD * max(1, self._connection.workers())
         waiting = done + sum(len(batch.items) for batch in self._batches)
+        window = self._window or sys.maxsize
         # No worker gets so many that nothing is left for others.
-        most = max(1, self._window // limit)
-        while len(self._batches) < limit and waiting < self._window:
-            items, total = self._take(min(most, self._window - waiting))
+        most = max(1, window // limit)
+        while len(self._batches) < limit and waiting < window:
+            items, total = self._take(min(most, window - waiting))
             if not items:
                 return
             waiting += len(items)

@@ -12,9 +12,9 @@ from tests.cli.conftest import smt as smt
 from tests.cli.conftest import start as start
 
 
-@pytest.fixture(scope="package", autouse=True)
+@pytest.fixture(scope="module", autouse=True)
 def _own_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    """Workers keep nothing beyond the tests; no cluster is left for those of other folders."""
+    """Workers keep nothing beyond the tests; no cluster is left for those of other modules."""
     with pytest.MonkeyPatch.context() as patched:
         patched.setenv("XDG_CACHE_HOME", str(tmp_path_factory.mktemp("cache")))
         yield

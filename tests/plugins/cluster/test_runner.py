@@ -204,6 +204,13 @@ def test_little_is_read_ahead_and_given_up_work_ends(host: Host, tmp_path: Path)
     assert {path.name for path in tmp_path.iterdir()} - begun - {"gone"} <= {f"{item}" for item in range(50, 76)}
 
 
+@pytest.mark.parametrize("window", [0, 1, 2, 3, 7, 1000])
+@pytest.mark.parametrize("count", [0, 1, 2, 10])
+def test_no_item_is_lost_in_any_window(host: Host, window: int, count: int) -> None:
+    runner = host.registry.make("runners", f"dask,jobs=2,window={window}")
+    assert list(runner.map(square, range(count))) == [item * item for item in range(count)]
+
+
 def test_an_item_that_kills_workers_is_named(host: Host) -> None:
     def leave(item: Any) -> str:
         if item.id == "9":
@@ -221,8 +228,8 @@ def test_an_item_that_kills_workers_is_named(host: Host) -> None:
 @pytest.mark.parametrize(
     ("spec", "message"),
     [
-        ("dask,jobs=-1", "runner 'dask': expected positive numbers, found jobs=-1"),
-        ("dask,window=0", "runner 'dask': expected positive numbers, found jobs=0, window=0"),
+        ("dask,jobs=-1", "runner 'dask': expected numbers from 0 on, found jobs=-1"),
+        ("dask,window=-1", "runner 'dask': expected numbers from 0 on, found jobs=0, window=-1"),
         (
             "dask,address=tcp://127.0.0.1:1,jobs=2",
             "expected one of address, scheduler_file and jobs (-j), found several",
@@ -326,12 +333,12 @@ class TestChoice:
         return str(result.err.partition("found ")[2].strip())
 
     def test_precedence(self, smt: Smt, monkeypatch: pytest.MonkeyPatch) -> None:
-        assert self.chosen(smt) == "jobs=-7, window=4096"
+        assert self.chosen(smt) == "jobs=-7, window=0"
         assert "run.yaml:3: runner: " in smt("decode", "-c", "run.yaml").err
         monkeypatch.setenv("SMT_RUNNER", "dask,jobs=-6")
-        assert self.chosen(smt) == "jobs=-6, window=4096"
-        assert self.chosen(smt, "--runner", "dask,jobs=-5") == "jobs=-5, window=4096"
-        assert self.chosen(smt, "--runner", "dask", "-j", "-4") == "jobs=-4, window=4096"
+        assert self.chosen(smt) == "jobs=-6, window=0"
+        assert self.chosen(smt, "--runner", "dask,jobs=-5") == "jobs=-5, window=0"
+        assert self.chosen(smt, "--runner", "dask", "-j", "-4") == "jobs=-4, window=0"
         assert self.chosen(smt, "-j", "-3") == "-3"
         assert smt("decode", "-c", "run.yaml", "-j", "1", "-q", stdin="a\n").ok() == "b\n"
         assert smt("decode", "-c", "run.yaml", "--runner", "serial", "-q", stdin="a\n").ok() == "b\n"

@@ -82,13 +82,13 @@ def test_pruning_finds_no_more_than_all_derivations_and_much_of_it(
 
 
 def test_threads_take_sentences_and_give_them_back_in_order(given_resources: Resources) -> None:
-    given = sentences() * 5
+    given, others = sentences() * 5, threading.active_count()
     one = decode(Hiero(resources=given_resources, options=HieroOptions()), given)
     two = decode(Hiero(resources=given_resources, options=HieroOptions()), given, threads=2)
     assert [(a.id, a.best, a.score, dict(a.features)) for a in one] == [
         (b.id, b.best, b.score, dict(b.features)) for b in two
     ]
-    assert threading.active_count() < 3
+    assert threading.active_count() <= others + 1
 
 
 def test_a_sentence_that_fails_ends_the_run(given_resources: Resources) -> None:
