@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import asyncio
 import atexit
 import contextlib
 import itertools
 import json
 import logging
 import os
+import signal
+import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import CancelledError
+from multiprocessing import forkserver
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -72,7 +76,8 @@ class Connection:
 
     def __init__(self, address: str, scheduler_file: str, jobs: int) -> None:
         # What matters is said by the runner; dask would print tracebacks of connections that end.
-        logging.getLogger("distributed").setLevel(logging.CRITICAL + 1)
+        for name in [name for name in logging.root.manager.loggerDict if name.partition(".")[0] == "distributed"]:
+            logging.getLogger(name).setLevel(logging.CRITICAL + 1)
         dask.config.set(_OF_CLIENTS)
         self._where = address or scheduler_file
         self._cluster = None if self._where else _local(jobs or os.cpu_count() or 1)
@@ -96,7 +101,8 @@ class Connection:
         now = time.monotonic()
         if now > self._counted + _TICK:
             self._counted = now
-            self._count = len(self._client.nthreads())
+            with self._told():
+                self._count = len(self._client.nthreads())
             say_beside("1 worker" if self._count == 1 else f"{self._count} workers")
         return self._count
 
@@ -118,15 +124,15 @@ class Connection:
         """Send a call."""
         return self._client.submit(function, *arguments, key=key, pure=False)
 
-    def result(self, future: Future[Done], note: Callable[[str], None]) -> Done:
-        """Wait for the result of a call; ``note`` is told once that no worker is there."""
+    def result(
+        self, future: Future[Done], note: Callable[[str], None], meanwhile: Callable[[], None] = lambda: None
+    ) -> Done:
+        """Wait for the result of a call, and do ``meanwhile`` often; ``note`` is told once that no worker is there."""
         begun, told = time.monotonic(), False
         while True:
             try:
-                done: Done = future.result(timeout=_TICK)
-            except CancelledError:
-                raise self._gone() from None
-            except TimeoutError:
+                done: Done = future.result(timeout=_GLANCE)
+            except asyncio.TimeoutError:
                 if self.lost:
                     raise self._gone() from None
                 if self.workers():
@@ -134,6 +140,9 @@ class Connection:
                 elif not told and time.monotonic() > begun + _PATIENCE:
                     told = True
                     note(f"no workers{self._at}: waiting for some, `dask worker` starts one")
+                meanwhile()
+            except (CancelledError, OSError):
+                raise self._gone() from None
             else:
                 return done
 
@@ -150,18 +159,19 @@ class Connection:
             try:
                 with self._client.as_current():
                     wait(futures, timeout=_TICK)
-            except CancelledError:
-                raise self._gone() from None
-            except TimeoutError:
+            except asyncio.TimeoutError:
                 if self.lost:
                     raise self._gone() from None
+            except (CancelledError, OSError):
+                raise self._gone() from None
             else:
                 break
         for future in futures:
             error = future.exception() if future.status == "error" else None
             if error is not None and not isinstance(error, KilledWorker):
                 raise error
-        known = iter(self._client.gather([future for future in futures if future.status == "finished"]))
+        with self._told():
+            known = iter(self._client.gather([future for future in futures if future.status == "finished"]))
         return [next(known) if future.status == "finished" else None for future in futures]
 
     def end(self, token: str) -> None:
@@ -226,11 +236,26 @@ def _address_in(scheduler_file: str) -> str:
         time.sleep(_GLANCE)
 
 
+@contextlib.contextmanager
+def _uninterrupted() -> Iterator[None]:
+    """Processes started inside the block ignore interrupts, which a terminal sends to all: this one ends them."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
 def _local(jobs: int) -> LocalCluster:
     """Worker processes of this machine, which a nanny starts again if they die."""
     dask.config.set(_SETTINGS)
     # After the one call in which dask chooses what is imported.
     get_mp_context().set_forkserver_preload(_PRELOADED)
+    with _uninterrupted():
+        forkserver.ensure_running()
     for tries in itertools.count(1):
         try:
             return _started(jobs)

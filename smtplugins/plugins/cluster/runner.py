@@ -7,6 +7,7 @@ import contextlib
 import itertools
 import pickle
 import sys
+import time
 import uuid
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
@@ -28,16 +29,20 @@ _BYTES = 1 << 20
 """What the items of a batch should take at most: the scheduler passes them on."""
 _GROWTH = 4
 _AHEAD = 3
-"""Batches for each worker: one in work, one that waits there, one whose results wait here."""
+"""Batches for each worker: one in work, one that waits there, one on its way."""
+_PAUSE = 1.0
+"""Seconds in which the scheduler notices that many workers died at once, before items are tried alone."""
+_HELD = 4
+"""How many times as many batches wait here for the results of an earlier one."""
 
 
 class Dask:
     """Workers of dask.distributed: of the scheduler at ``address`` or in ``scheduler_file``, or ``jobs`` new ones here.
 
-    Three batches for each worker are on their way, each of about a quarter of a second and at most a megabyte, and with
-    ``window`` at most so many items. Workers may join, leave and die: what they were doing is done again by
-    others. An item of which several die is named. ``ship`` sends the files of a job to workers that do not share its
-    folders, once; they keep them by their hash.
+    Three batches for each worker are on their way, each of about a quarter of a second and at most a megabyte, and up
+    to nine wait for the results of an earlier one; with ``window``, these are at most so many items. Workers may join,
+    leave and die: what they were doing is done again by others. An item of which several die is named. ``ship`` sends
+    the files of a job to workers that do not share its folders, once; they keep them by their hash.
     """
 
     def __init__(
@@ -120,6 +125,8 @@ class _Job:
         self._items = iter(items)
         self._window = window
         self._batches: collections.deque[_Batch] = collections.deque()
+        self._open: collections.deque[_Batch] = collections.deque()  # those that are not known to be done
+        self._ahead = 0  # items of which the results were not yielded
         self._rate = 0.0  # seconds for a unit of cost
         self._size = 1.0  # cost of the next batch
         self._weight = 0.0  # bytes for a unit of cost
@@ -135,7 +142,8 @@ class _Job:
             done = self._wait(batch)
             self._batches.popleft()
             self._learn(batch, done)
-            self._fill(len(batch.items))
+            self._fill()
+            self._ahead -= len(batch.items)
             yield from pickle.loads(done.results)
             if done.failure is not None:
                 raise done.failure.error from SmtError(f"in a worker process:\n{done.failure.trace}")
@@ -153,19 +161,25 @@ class _Job:
         self._fill()
         return bool(self._batches)
 
-    def _fill(self, done: int = 0) -> None:
-        """Send batches until enough are on their way; the results of ``done`` items wait here."""
+    def _fill(self) -> None:
+        """Send batches until enough are on their way."""
+        while self._open and self._open[0].future.done():
+            self._open.popleft()
         limit = _AHEAD * max(1, self._connection.workers())
-        waiting = done + sum(len(batch.items) for batch in self._batches)
         window = self._window or sys.maxsize
         # No worker gets so many that nothing is left for others.
         most = max(1, window // limit)
-        while len(self._batches) < limit and waiting < window:
-            items, total = self._take(min(most, window - waiting))
+        while len(self._open) < limit and len(self._batches) < _HELD * limit and self._ahead < window:
+            items, total = self._take(min(most, window - self._ahead))
             if not items:
                 return
-            waiting += len(items)
+            self._ahead += len(items)
             self._batches.append(self._sent(items, total))
+
+    def _refill(self) -> None:
+        """Send batches while the first is waited for: other workers need not wait for it."""
+        self._open = collections.deque(batch for batch in self._open if not batch.future.done())
+        self._fill()
 
     def _take(self, most: int) -> tuple[list[Any], int]:
         """The items of the next batch, and what they cost."""
@@ -184,7 +198,9 @@ class _Job:
         data = pickle.dumps(items, pickle.HIGHEST_PROTOCOL)
         self._weight = len(data) / max(total, 1)
         key = f"{self._token}-{next(self._number)}"
-        return _Batch(items, total, self._connection.submit(key, run_batch, self._token, data))
+        batch = _Batch(items, total, self._connection.submit(key, run_batch, self._token, data))
+        self._open.append(batch)
+        return batch
 
     def _learn(self, batch: _Batch, done: Done) -> None:
         """Make batches so large that they take the time that they should."""
@@ -198,11 +214,13 @@ class _Job:
         from distributed import KilledWorker
 
         try:
-            return self._connection.result(batch.future, self._note)
+            return self._connection.result(batch.future, self._note, self._refill)
         except KilledWorker:
             # dask suspects all that waited where workers died: so its items are done with nothing beside them.
             others = list(self._batches)[1:]
             self._connection.drop([other.future for other in others])
+            self._open.clear()
+            time.sleep(_PAUSE)
             done = self._alone(batch.items)
             for other in others:
                 other.future = self._sent(other.items, other.cost).future

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import os
 import pickle
@@ -52,9 +53,8 @@ class Assignment(WorkerPlugin):  # type: ignore[misc]
         _RECIPES[self.name] = self._data
 
     def teardown(self, worker: Any) -> None:
-        """Forget the job."""
-        with contextlib.suppress(Exception):
-            end_job(self.name)
+        """Forget the job, when the item in work is done: the worker has to answer meanwhile."""
+        threading.Thread(target=_given_up, args=(self.name,), daemon=True).start()
 
 
 @dataclass(frozen=True)
@@ -146,8 +146,17 @@ def _made(token: str) -> _Job:
     return _Job(function, None if setup is None else setup(), setup is not None)
 
 
-def end_job(token: str) -> None:
-    """Close what a job made on this worker, if it did anything here."""
+async def end_job(token: str) -> None:
+    """Close what a job made on this worker, if it did anything here; another job may be at work meanwhile."""
+    await asyncio.to_thread(_end, token)
+
+
+def _given_up(token: str) -> None:
+    with contextlib.suppress(Exception):
+        _end(token)
+
+
+def _end(token: str) -> None:
     with _LOCK:
         _RECIPES.pop(token, None)
         job = _JOBS.pop(token, None)

@@ -60,11 +60,19 @@ class Cluster:
         self.workers.append(self._start("worker", self.address, "--no-nanny", "--no-dashboard", *local, **variables))
         return self.workers[-1]
 
+    def kill_worker(self, number: int) -> None:
+        """Kill one of the workers."""
+        _kill(self.workers.pop(number))
+
     def kill_workers(self) -> None:
         """Kill all workers."""
         for worker in self.workers:
             _kill(worker)
         self.workers.clear()
+
+    def kill_scheduler(self) -> None:
+        """Kill the scheduler; workers that lose it end by themselves."""
+        _kill(self.scheduler)
 
     def restart_scheduler(self) -> None:
         """Start another scheduler where the killed one was."""

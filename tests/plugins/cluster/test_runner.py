@@ -24,6 +24,8 @@ from smtplugins.host.spread.loading import Loading, PluginFile
 pytest.importorskip("distributed")
 
 from smtplugins.plugins.cluster import connection
+from smtplugins.plugins.cluster import runner as dask_runner
+from tests.plugins.cluster.clusters import PATIENCE
 
 Smt = Callable[..., Any]
 FILE = """\
@@ -211,7 +213,31 @@ def test_no_item_is_lost_in_any_window(host: Host, window: int, count: int) -> N
     assert list(runner.map(square, range(count))) == [item * item for item in range(count)]
 
 
-def test_an_item_that_kills_workers_is_named(host: Host) -> None:
+def test_a_slow_item_holds_no_other_worker_up(host: Host, tmp_path: Path) -> None:
+    read = 0
+
+    def items() -> Iterator[int]:
+        nonlocal read
+        for read in range(300):  # noqa: UP028
+            yield read
+
+    def work(item: int) -> int:
+        (tmp_path / f"{item}").touch()
+        until = time.monotonic() + PATIENCE
+        # All that is sent before the first is done: more than the workers are given at once.
+        while item == 0 and len(list(tmp_path.iterdir())) < 24 and time.monotonic() < until:
+            time.sleep(0.05)
+        return item
+
+    results = host.registry.make("runners", "dask,jobs=2").map(work, items())
+    assert next(results) == 0
+    assert 23 <= read <= 100
+    assert list(results) == list(range(1, 300))
+
+
+def test_an_item_that_kills_workers_is_named(host: Host, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(dask_runner, "_PAUSE", 0.1)
+
     def leave(item: Any) -> str:
         if item.id == "9":
             os._exit(3)
