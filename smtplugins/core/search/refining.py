@@ -98,8 +98,11 @@ def search_graph(
 
     edges = len(columns["rules"])
     offsets, ids, values = rule_features
-    used, numbers = np.unique(ids, return_inverse=True)
-    table = Numbering(forest.tables.names.words(used.tolist()))
+    used, first, numbers = np.unique(ids, return_index=True, return_inverse=True)
+    # In the order of the rules: a process numbers features as it meets them, in whatever it parsed before.
+    order = np.argsort(first)
+    numbers = np.argsort(order)[numbers]
+    table = Numbering(forest.tables.names.words(used[order].tolist()))
     dense_names = [table.add(name) for name in names]
     dense = edge_values.reshape(edges, -1)[:, : len(names)] if edges else np.zeros((0, len(names)), np.float32)
     return Hypergraph(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import os
 from pathlib import Path
 from typing import Any
@@ -93,3 +94,20 @@ def test_what_cannot_be_written(host: Host, tmp_path: Path, graph: Hypergraph) -
     fails("expected an id that is a valid file name, found '../3'", graph, "../3")
     with pytest.raises(UsageError, match="moses-chart-graph can only be read; name another format: "):
         files(host, tmp_path, "moses-chart-graph")
+
+
+def test_a_forest_does_not_depend_on_the_sentences_before(tmp_path: Path) -> None:
+    """Features of an open set are numbered as they are met; so do several processes, each with its own sentences."""
+    (tmp_path / "plug.py").write_text(
+        "from smtplugins import feature\n\n\n@feature('word')\ndef word(rule_target):\n"
+        "    return dict.fromkeys(rule_target.split(), 1.0)\n"
+    )
+    (tmp_path / "rules").write_text("".join(f"[X] ||| {word} ||| {word.upper()} ||| p=1\n" for word in "abc"))
+    (tmp_path / "run.yaml").write_text("decoder: hiero\nmodel: {tables: [rules], features: [word]}\n")
+    host = smt.load_plugins([tmp_path / "plug.py"])
+    for name, sentences in {"both": ["c a", "b a c"], "second": ["", "b a c"]}.items():
+        host.decode(
+            tmp_path / "run.yaml", tmp_path / name, sentences, weights={"word:A": 1.0}, forests=tmp_path / f"{name}-f"
+        )
+    assert (tmp_path / "both-f/1.json.gz").read_bytes() == (tmp_path / "second-f/1.json.gz").read_bytes()
+    assert b"word:B" in gzip.decompress((tmp_path / "both-f/1.json.gz").read_bytes())
