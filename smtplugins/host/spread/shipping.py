@@ -63,12 +63,16 @@ class _Sent:
             self._digest = digest(files)
             shipment.contents[self._digest] = files
         self._used = None if used is None else tuple(one.name for one in used)
+        # Not compared, as copies have times of their own; but a recipe with changed files is another one.
+        self._changed = max((file.stat().st_mtime_ns for _, file in files), default=0)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _arrived, (self._kind, self._path, self._digest, self._mark, self._used)
+        return _arrived, (self._kind, self._path, self._digest, self._mark, self._used, self._changed)
 
 
-def _arrived(kind: type, path: str, sent: str | None, mark: str, used: tuple[str, ...] | None) -> str | Path:
+def _arrived(
+    kind: type, path: str, sent: str | None, mark: str, used: tuple[str, ...] | None, changed: int
+) -> str | Path:
     place = Path(path)
     if sent is not None:
         place = shipped_place(sent) / place.name

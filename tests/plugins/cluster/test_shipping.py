@@ -68,6 +68,15 @@ class TestShared:
         with pytest.raises(SmtError, match="other contents"):
             pickle.loads(packed)
 
+    def test_a_change_in_the_middle_makes_another_recipe(self, tmp_path: Path) -> None:
+        spec = Spec("lm", {"path": str(tmp_path / "lm")})
+        (tmp_path / "lm").write_text("x" * 200_000)
+        before = pickle.dumps(sent_spec(spec))
+        (tmp_path / "lm").write_text("x" * 100_000 + "y" + "x" * 99_999)
+        os.utime(tmp_path / "lm", ns=(0, (tmp_path / "lm").stat().st_mtime_ns + 1))
+        assert pickle.dumps(sent_spec(spec)) != before
+        assert arrived(spec) == spec
+
     def test_a_value_that_names_no_file_stays(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.chdir(tmp_path)
         (tmp_path / "wbe").write_text("")
