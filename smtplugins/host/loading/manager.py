@@ -45,11 +45,21 @@ def load_plugins(
     ``$SMT_SCORE_CACHE``, or ``smtplugins/scores`` in ``$XDG_CACHE_HOME`` or ``~/.cache``). ``note`` is told what the
     user should know about features and metrics, such as that kept scores are used.
     """
+    given, off = [*names_in("SMT_PLUGINS"), *extra], {*disable, *names_in("SMT_DISABLE_PLUGINS")}
+    return load_given(given, off, score_cache=score_cache, note=note)
+
+
+def load_given(
+    given: Sequence[str | Path | ModuleType],
+    disable: Iterable[str],
+    *,
+    score_cache: str | Path | None,
+    note: Callable[[str], None] = lambda text: None,
+) -> Host:
+    """Load all installed plugins but those switched off, then the given ones, whatever the environment names."""
     from smtplugins.host.host import Host
 
-    given = [*names_in("SMT_PLUGINS"), *extra]
-    loaded = _Loader({*disable, *names_in("SMT_DISABLE_PLUGINS")}).load(given)
-    return Host(loaded, given, score_cache=score_cache, note=note)
+    return Host(_Loader({*disable}).load(given), given, score_cache=score_cache, note=note)
 
 
 def _manager(base: type[pluggy.PluginManager]) -> pluggy.PluginManager:

@@ -66,9 +66,10 @@ class Loading:
     def host(self) -> Host:
         """The host of this process that is loaded so; raises SmtError if versions differ."""
         if self not in _HOSTS:
-            from smtplugins.host.loading.manager import load_plugins
+            from smtplugins.host.loading.manager import load_given
 
-            host = load_plugins(map(_wanted, self.plugins), disable=self.disabled, score_cache=self.score_cache)
+            # Those of the client's environment are among them; this process may have the same.
+            host = load_given([_wanted(plugin) for plugin in self.plugins], self.disabled, score_cache=self.score_cache)
             _check_same(dict(self.versions), dict(versions(host)))
             _HOSTS[self] = host
         return _HOSTS[self]

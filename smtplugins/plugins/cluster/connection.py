@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any
 
 import dask
 from distributed import Client, KilledWorker, LocalCluster, wait
+from distributed.comm import get_address_host_port
 from distributed.utils import get_mp_context
 
 from smtplugins.contracts.errors import SmtError, UsageError
@@ -83,6 +84,9 @@ class Connection:
         self._cluster = None if self._where else _local(jobs or os.cpu_count() or 1)
         given = self._cluster or address or _address_in(scheduler_file)
         try:
+            if isinstance(given, str):
+                # A client of what is no address would wait for itself when it is thrown away.
+                get_address_host_port(given)
             self._client: Client = Client(given, timeout=_PATIENCE, set_as_default=False)
         except (OSError, ValueError) as error:
             raise UsageError(

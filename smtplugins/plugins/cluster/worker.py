@@ -62,6 +62,7 @@ class _Job:
     function: Any
     state: Any
     stateful: bool
+    folder: str
 
     def do(self, item: Any) -> Any:
         return self.function(self.state, item) if self.stateful else self.function(item)
@@ -132,18 +133,25 @@ def _job(token: str) -> _Job:
         except (SmtError, OSError) as error:
             # Before the first item: it may be of this machine.
             raise SmtError(f"worker {get_worker().address}: {error}") from error
-    return _JOBS[token]
+    job = _JOBS[token]
+    _enter(job.folder)
+    return job
+
+
+def _enter(folder: str) -> None:
+    """Work in the client's folder, if it is here; that of another job may have been entered meanwhile."""
+    if os.path.isdir(folder):
+        os.chdir(folder)
 
 
 def _made(token: str) -> _Job:
     if token not in _RECIPES:
         raise SmtError("this worker lost the recipe of its job")
     loading, folder, inner = pickle.loads(_RECIPES[token])
-    if os.path.isdir(folder):
-        os.chdir(folder)
+    _enter(folder)
     loading.host()
     function, setup = pickle.loads(inner)
-    return _Job(function, None if setup is None else setup(), setup is not None)
+    return _Job(function, None if setup is None else setup(), setup is not None, folder)
 
 
 async def end_job(token: str) -> None:
@@ -161,4 +169,5 @@ def _end(token: str) -> None:
         _RECIPES.pop(token, None)
         job = _JOBS.pop(token, None)
         if job is not None:
+            _enter(job.folder)
             close_state(job.state)

@@ -19,6 +19,7 @@ from smtformats import FormatError
 from smtplugins.contracts.errors import FeatureError, SmtError, UsageError
 from smtplugins.contracts.spec import Spec
 from smtplugins.host.host import Host
+from smtplugins.host.loading.manager import load_plugins
 from smtplugins.host.spread.loading import Loading, PluginFile
 
 pytest.importorskip("distributed")
@@ -87,6 +88,25 @@ def test_results_come_in_order_from_states_that_are_closed(host: Host, tmp_path:
 def test_no_items(runner: Any, tmp_path: Path) -> None:
     assert list(runner.map(square, [])) == []
     assert list(runner.map(square, range(5))) == [0, 1, 4, 9, 16]
+
+
+def test_each_of_two_jobs_at_once_works_in_its_own_folder(
+    runner: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Closing:
+        def close(self) -> None:
+            Path(f"closed-{os.getpid()}").touch()
+
+    jobs: dict[str, Iterator[str]] = {}
+    for name in "ab":
+        (tmp_path / name).mkdir()
+        monkeypatch.chdir(tmp_path / name)
+        jobs[name] = runner.map(lambda state, item: Path.cwd().name, range(100), setup=Closing)
+        assert next(jobs[name]) == name
+    for name, rest in jobs.items():
+        assert set(rest) == {name}
+        assert list((tmp_path / name).glob("closed-*"))
+    assert not list(tmp_path.glob("closed-*"))
 
 
 def test_an_error_at_the_end_of_a_state_counts(runner: Any) -> None:
@@ -288,6 +308,14 @@ def test_no_scheduler_there(smt: Smt, monkeypatch: pytest.MonkeyPatch, spec: str
     assert not Path("out").exists()
 
 
+def test_what_is_no_address_makes_no_client(smt: Smt, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(connection, "Client", None)
+    Path("list").write_text("0 ||| a ||| f= 1 ||| 1\n")
+    for place in ("nonsense", "http://127.0.0.1:1", "tcp://127.0.0.1:port"):
+        result = smt("mbr", "-i", "list", "-o", "out", "--runner", f"dask,address={place}")
+        assert result.err.startswith(f"smt: runner 'dask': no scheduler answers at {place} (")
+
+
 def test_workers_with_other_versions_are_told(host: Host) -> None:
     made = Loading.of(host)
     other = replace(made, versions=tuple((name, "0.1" if name == "standard" else of) for name, of in made.versions))
@@ -311,6 +339,20 @@ def test_a_plugin_file_travels_and_may_change(host: Host, tmp_path: Path) -> Non
 
     assert [known(value) for value in (1, 2, 1)] == [[1, 2, 3], [2, 3, 4], [1, 2, 3]]
     assert module not in sys.modules
+
+
+def test_plugins_of_the_environment_are_loaded_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "mine.py").write_text(FILE.replace("VALUE", "1"))
+    monkeypatch.setenv("SMT_PLUGINS", str(tmp_path / "mine.py"))
+    monkeypatch.setenv("SMT_DISABLE_PLUGINS", "cdlm")
+    client = load_plugins()
+    # As in a process that was started in the same environment.
+    worker = Loading.of(client).host()
+    assert worker is not client
+    assert [(info.name, info.status) for info in worker.plugins] == [
+        (info.name, info.status) for info in client.plugins
+    ]
+    assert worker.registry.entry("features", "constant").plugin.name == "mine"
 
 
 def test_the_copy_of_a_plugin_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
