@@ -34,6 +34,8 @@ if TYPE_CHECKING:
 _CONNECTIONS: dict[tuple[int, str, str, int], Connection] = {}
 _PATIENCE = 10.0
 """Seconds to wait for a scheduler's answer to a first call."""
+_NOT_YET = (asyncio.TimeoutError, UnboundLocalError)
+"""What dask raises when the time is over: the second, from its `sync`, if the result comes at that moment."""
 _TRIES = 3
 _TICK = 1.0
 _GLANCE = 0.1
@@ -136,7 +138,7 @@ class Connection:
         while True:
             try:
                 done: Done = future.result(timeout=_GLANCE)
-            except asyncio.TimeoutError:
+            except _NOT_YET:
                 if self.lost:
                     raise self._gone() from None
                 if self.workers():
@@ -163,7 +165,7 @@ class Connection:
             try:
                 with self._client.as_current():
                     wait(futures, timeout=_TICK)
-            except asyncio.TimeoutError:
+            except _NOT_YET:
                 if self.lost:
                     raise self._gone() from None
             except (CancelledError, OSError):
