@@ -49,6 +49,7 @@ from prepare import prepare
 from prose import prose
 from python_feature import python_feature
 from report import report
+from runner_kills import runner_kills
 from runners import runners
 from search import search
 from searn import searn_tagging
@@ -143,6 +144,7 @@ def main() -> None:
     benchmarks |= {"extract-rules": lambda: extract_rules(SHARED)}
     benchmarks |= {"judging": judging, "jsonl": jsonl, "neural": neural}
     benchmarks |= {"report": report, "runners": lambda: runners(SHARED)}
+    benchmarks |= {"runner-kills": lambda: runner_kills(SHARED)}
     benchmarks |= {"inference": lambda: inference(SHARED)}
     benchmarks |= {"mert": lambda: mert(SHARED)}
     benchmarks |= {"metrics": lambda: metrics(SHARED), "mbr": lambda: mbr(SHARED)}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import atexit
 import contextlib
 import itertools
@@ -19,7 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import dask
-from distributed import Client, KilledWorker, LocalCluster, wait
+from distributed import Client, KilledWorker, LocalCluster
 from distributed.comm import get_address_host_port
 from distributed.utils import get_mp_context
 
@@ -34,8 +33,7 @@ if TYPE_CHECKING:
 _CONNECTIONS: dict[tuple[int, str, str, int], Connection] = {}
 _PATIENCE = 10.0
 """Seconds to wait for a scheduler's answer to a first call."""
-_NOT_YET = (asyncio.TimeoutError, UnboundLocalError)
-"""What dask raises when the time is over: the second, from its `sync`, if the result comes at that moment."""
+_LEAST_PAUSE, _MOST_PAUSE = 0.0002, 0.002
 _TRIES = 3
 _TICK = 1.0
 _GLANCE = 0.1
@@ -135,22 +133,37 @@ class Connection:
     ) -> Done:
         """Wait for the result of a call, and do ``meanwhile`` often; ``note`` is told once that no worker is there."""
         begun, told = time.monotonic(), False
-        while True:
-            try:
-                done: Done = future.result(timeout=_GLANCE)
-            except _NOT_YET:
-                if self.lost:
-                    raise self._gone() from None
-                if self.workers():
-                    begun = time.monotonic()
-                elif not told and time.monotonic() > begun + _PATIENCE:
-                    told = True
-                    note(f"no workers{self._at}: waiting for some, `dask worker` starts one")
-                meanwhile()
-            except (CancelledError, OSError):
-                raise self._gone() from None
-            else:
-                return done
+        while not self._ended([future], _GLANCE):
+            if self.workers():
+                begun = time.monotonic()
+            elif not told and time.monotonic() > begun + _PATIENCE:
+                told = True
+                note(f"no workers{self._at}: waiting for some, `dask worker` starts one")
+            meanwhile()
+        if future.status == "error":
+            error: BaseException = future.exception()
+            raise error
+        with self._told():
+            (done,) = self._client.gather([future])
+        result: Done = done
+        return result
+
+    def _ended(self, futures: Sequence[Future[Any]], seconds: float) -> bool:
+        """Whether calls ended, one way or the other, within some seconds."""
+        # Not by dask's own timeouts: what they cancel can end in an error of dask's.
+        until, pause = time.monotonic() + seconds, _LEAST_PAUSE
+        # A result that a worker lost is made again.
+        while any(future.status in ("pending", "lost") for future in futures):
+            if self.lost:
+                raise self._gone()
+            left = until - time.monotonic()
+            if left <= 0:
+                return False
+            time.sleep(min(pause, left))
+            pause = min(2 * pause, _MOST_PAUSE)
+        if any(future.status == "cancelled" for future in futures):
+            raise self._gone()
+        return True
 
     def submit_each(
         self, keys: Sequence[Any], function: Callable[..., Any], each: Sequence[Any], more: Any
@@ -161,17 +174,8 @@ class Connection:
 
     def results(self, futures: Sequence[Future[Any]]) -> list[Any]:
         """Wait for the results of calls; None stands for that of a call of which several workers died."""
-        while True:
-            try:
-                with self._client.as_current():
-                    wait(futures, timeout=_TICK)
-            except _NOT_YET:
-                if self.lost:
-                    raise self._gone() from None
-            except (CancelledError, OSError):
-                raise self._gone() from None
-            else:
-                break
+        while not self._ended(futures, _TICK):
+            pass
         for future in futures:
             error = future.exception() if future.status == "error" else None
             if error is not None and not isinstance(error, KilledWorker):
@@ -212,8 +216,11 @@ class Connection:
         """Errors of a scheduler that is gone say so."""
         try:
             yield
-        except OSError as error:
+        except (OSError, CancelledError) as error:
             raise self._gone() from error
+        except UnboundLocalError as error:
+            # Of dask's own code, if the connection ends while it waits.
+            raise self._gone() if self.lost else error from error
 
     @property
     def _at(self) -> str:

@@ -17,6 +17,8 @@ def _own_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     """Workers keep nothing beyond the tests; no cluster is left for those of other modules."""
     with pytest.MonkeyPatch.context() as patched:
         patched.setenv("XDG_CACHE_HOME", str(tmp_path_factory.mktemp("cache")))
+        # Workers import what tests define; last, so that they too use the installed package.
+        patched.setattr(sys, "path", [*sys.path, str(Path(__file__).parents[3])])
         yield
     module = sys.modules.get("smtplugins.plugins.cluster.connection")
     if module is not None:

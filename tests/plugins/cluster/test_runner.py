@@ -109,21 +109,6 @@ def test_each_of_two_jobs_at_once_works_in_its_own_folder(
     assert not list(tmp_path.glob("closed-*"))
 
 
-def test_a_result_that_comes_as_the_time_to_wait_ends(runner: Any) -> None:
-    assert list(runner.map(square, [3])) == [9]
-    answers: list[Any] = [UnboundLocalError("result"), TimeoutError(), "done"]
-
-    class Late:
-        def result(self, timeout: float) -> str:
-            answer = answers.pop(0)
-            if isinstance(answer, Exception):
-                raise answer
-            return str(answer)
-
-    late: Any = Late()
-    assert connection.connect("", "", 2).result(late, print) == "done"
-
-
 def test_an_error_at_the_end_of_a_state_counts(runner: Any) -> None:
     class Closing:
         def close(self) -> None:

@@ -131,10 +131,10 @@ def test_drawing_is_repeated_by_its_seed(given_resources: Resources) -> None:
 
 
 def test_threads_give_the_same(given_resources: Resources) -> None:
-    given = sentences() * 4
+    given, others = sentences() * 4, threading.active_count()
     decoder = Umt(resources=given_resources, options=UmtOptions(samples=3))
     assert texts(decode(decoder, given, threads=2)) == texts(decode(decoder, given))
-    assert threading.active_count() < 3
+    assert threading.active_count() <= others + 1
 
 
 class TestFirstPass:
