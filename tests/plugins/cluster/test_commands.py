@@ -179,12 +179,6 @@ class TestPolicies:
             f"tune --plugin {POLICIES} -c run.yaml --learner trying -m bleu,tokenize=none --runs 2 --dir OUT.run -o OUT"
         )
 
-    def test_umt(self, tmp_path: Path, same: Same) -> None:
-        cut("umt", tmp_path, {"train.de": 20, "train.en": 20})
-        for name in ("run.yaml", "rules.txt", "en.arpa", "weights"):
-            shutil.copy(EXAMPLES / "umt" / name, name)
-        same("tune -c run.yaml --decoder umt --learner drl,rate=0.1,runs=2,epochs=2 --dir OUT.run -o OUT")
-
 
 def test_align(tmp_path: Path, same: Same, aligners: Any) -> None:
     cut("from-text", tmp_path, {"train.de": 25, "train.en": 25})
@@ -207,18 +201,3 @@ def test_train(tmp_path: Path, smt: Smt, server: str, aligners: Any) -> None:
             shutil.rmtree("out")
     assert found[0] == found[1]
     assert found[0].keys() > {"run.yaml", "tables/phrase-table.gz"}
-
-
-def test_cdlm(tmp_path: Path, same: Same) -> None:
-    confusions = pytest.importorskip("tests.plugins.cdlm.confusions")
-    setting = confusions.write(tmp_path, 6, 4)
-    folder = setting.grammar.parent
-    sets = f"-i {folder}/train.txt -g {setting.grammar} --lm {setting.lm} --pop-limit 20"
-    same(f"cdlm confuse {sets} -o OUT")
-    same(f"cdlm train {sets} --iterations 2 --learner minrisk,iterations=2 -o OUT")
-
-
-def test_searn(tmp_path: Path, smt: Smt, same: Same) -> None:
-    cut("searn", tmp_path, {"train.xx": 20, "train.en": 20, "train.align": 20})
-    smt("searn", "label", "-s", "train.xx", "-t", "train.en", "-a", "train.align", "-o", "labels", "-q").ok()
-    same("searn train -i labels --min-count 2 --history label --roll-out sampled --iterations 2 --loss wer -o OUT")
