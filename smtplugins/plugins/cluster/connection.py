@@ -24,8 +24,8 @@ from distributed.utils import get_mp_context
 
 from smtplugins.contracts.errors import SmtError, UsageError
 from smtplugins.contracts.tools.running import Shipment, say_beside
-from smtplugins.plugins.cluster.shipping import parts_of
-from smtplugins.plugins.cluster.worker import Assignment, Done, end_job
+from smtplugins.plugins.cluster.shipping import FilePart, parts_of
+from smtplugins.plugins.cluster.worker import Assignment, Done, Failure, end_job
 
 if TYPE_CHECKING:
     from distributed import Future
@@ -112,17 +112,28 @@ class Connection:
 
     def register(self, recipe: Assignment) -> None:
         """Give a recipe to all workers, now and as they join."""
-        with self._told():
-            self._client.register_plugin(recipe, name=recipe.name)
+        self._give(recipe)
 
     def ship(self, shipment: Shipment) -> None:
         """Send files to all workers, now and as they join, unless that was done before."""
         for named, files in shipment.contents.items():
             if named not in self._shipped:
                 for part in parts_of(files, named):
-                    with self._told():
-                        self._client.register_plugin(part, name=part.name)
+                    self._give(part)
                 self._shipped.add(named)
+
+    def _give(self, plugin: Assignment | FilePart) -> None:
+        try:
+            self._client.register_plugin(plugin, name=plugin.name)
+        except OSError:
+            # A worker died before it answered. The scheduler has the plugin, but others may not have it yet.
+            if self.lost:
+                raise self._gone() from None
+            with self._told():
+                answers = self._client.run(plugin.setup, None, on_error="return").values()
+            for error in answers:
+                if isinstance(error, Exception) and not isinstance(error, OSError):
+                    raise error from None
 
     def submit(self, key: str, function: Callable[..., Any], *arguments: Any) -> Future[Any]:
         """Send a call."""
@@ -187,8 +198,16 @@ class Connection:
     def end(self, token: str) -> None:
         """End a job on all workers."""
         with self._told():
-            self._client.run(end_job, token)
+            # A worker that died meanwhile has nothing to close.
+            answers = self._client.run(end_job, token, on_error="return").values()
+        try:
             self._client.unregister_worker_plugin(token)
+        except OSError:
+            if self.lost:
+                raise self._gone() from None
+        for answer in answers:
+            if isinstance(answer, Failure):
+                raise answer.error from SmtError(f"in a worker process:\n{answer.trace}")
 
     def drop(self, futures: Sequence[Future[Any]]) -> None:
         """Take calls back; one that has begun runs to its end."""

@@ -154,9 +154,13 @@ def _made(token: str) -> _Job:
     return _Job(function, None if setup is None else setup(), setup is not None, folder)
 
 
-async def end_job(token: str) -> None:
+async def end_job(token: str) -> Failure | None:
     """Close what a job made on this worker, if it did anything here; another job may be at work meanwhile."""
-    await asyncio.to_thread(_end, token)
+    try:
+        await asyncio.to_thread(_end, token)
+    except (Exception, SystemExit) as error:
+        return _failure(error)
+    return None
 
 
 def _given_up(token: str) -> None:

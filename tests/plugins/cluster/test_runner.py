@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
 import threading
@@ -224,6 +225,23 @@ def test_little_is_read_ahead_and_given_up_work_ends(host: Host, tmp_path: Path)
     # Those that are in work are done to their end, others are not begun; the workers go on with something else.
     assert list(runner.map(square, range(30))) == [item * item for item in range(30)]
     assert {path.name for path in tmp_path.iterdir()} - begun - {"gone"} <= {f"{item}" for item in range(50, 76)}
+
+
+def process(item: int) -> int:
+    return os.getpid()
+
+
+def test_a_worker_that_dies_as_a_job_ends_or_begins_is_no_error(host: Host) -> None:
+    """The scheduler's messages to all workers fail for one; it is still there."""
+    runner = host.registry.make("runners", "dask,jobs=2")
+    for _ in range(3):
+        results = runner.map(process, range(20))
+        made = [next(results) for _ in range(20)]
+        os.kill(made[0], signal.SIGKILL)
+        assert list(results) == []
+        found = list(runner.map(process, range(20)))
+        os.kill(found[0], signal.SIGKILL)
+        assert list(runner.map(square, range(20))) == [item * item for item in range(20)]
 
 
 @pytest.mark.parametrize("window", [0, 1, 2, 3, 7, 1000])
