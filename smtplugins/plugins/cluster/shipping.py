@@ -39,13 +39,13 @@ class FilePart(WorkerPlugin):  # type: ignore[misc]
         place = shipped_place(self._parts.digest)
         if place.exists():
             return
-        folder = place.with_name(f".{place.name}.parts")
-        folder.mkdir(parents=True, exist_ok=True)
-        with (folder / "lock").open("w") as lock:
+        place.parent.mkdir(parents=True, exist_ok=True)
+        # One for all files of the machine, which stays: a lock in a folder that others remove would keep nobody out.
+        with (place.parent / ".lock").open("w") as lock:
             fcntl.flock(lock, fcntl.LOCK_EX)
             if place.exists():
                 return
-            # Another worker of this machine may have removed the folder between.
+            folder = place.with_name(f".{place.name}.parts")
             folder.mkdir(exist_ok=True)
             aside = folder / f"{self._number}.new"
             aside.write_bytes(self._data)
