@@ -29,7 +29,7 @@ def runners(shared: Path, rounds: int = 3) -> dict[str, Any]:
         text, lists = folder / "text", folder / "lists"
         text.write_text("".join((lines * (_SENTENCES // len(lines) + 1))[:_SENTENCES]), encoding="utf-8")
         decode = [smt, "decode", "-q", "-c", "model/moses.pb.tuned.ini", "--pop-limit", "100", "-i", str(text)]
-        subprocess.run([*decode, "-k", "10", "-j", "2", "-o", str(lists)], cwd=moses, check=True)
+        subprocess.run([*decode, "-k", "100", "-j", "2", "-o", str(lists)], cwd=moses, check=True)
         score = [smt, "score", "-q", "-i", str(lists), "--feature", f"lm,path={shared}/gold/cdec/lm/en.4.klm,name=more"]
         few = folder / "few"
         few.write_text("".join(lines[:20]), encoding="utf-8")
